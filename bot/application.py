@@ -1,0 +1,44 @@
+"""Composition root of `ncubot run`: runner, services and client, closed in the reverse order."""
+
+import asyncio
+import signal
+from contextlib import suppress
+
+import aiohttp
+import discord
+
+from bot.client import NcuBot
+from bot.jobs.errors import DiscordRefused
+from bot.services import open_with_runner
+from bot.settings import BotSettings
+from runner_client.secret import Secret
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run_until_stopped(settings: BotSettings, token: Secret) -> None:
+    """Serve Discord until SIGTERM or Ctrl-C. Raises NcubotError for what cannot start."""
+    asyncio.run(_stoppable(settings, token))
+
+
+async def _stoppable(settings: BotSettings, token: Secret) -> None:
+    serving = asyncio.create_task(serve(settings, token))
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, serving.cancel)
+    with suppress(asyncio.CancelledError):
+        await serving
+
+
+async def serve(settings: BotSettings, token: Secret) -> None:
+    """Serve Discord until cancelled. Raises NcubotError for what cannot start."""
+    services = await open_with_runner(settings)
+    try:
+        async with NcuBot(services) as bot:
+            await bot.start(token.reveal())
+    except discord.LoginFailure:
+        raise DiscordRefused("it does not accept the token") from None
+    except (aiohttp.ClientConnectorError, discord.HTTPException) as error:
+        raise DiscordRefused(str(error)) from error
+    finally:
+        await services.close()

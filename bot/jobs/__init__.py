@@ -1,0 +1,1 @@
+"""A job's life: validate, queue, follow, fetch, deliver."""

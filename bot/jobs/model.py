@@ -1,0 +1,82 @@
+"""Values of a job's life, from what somebody typed to what came back."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from counters.model import KernelReport
+from runner_client.wire import Benchmark, BenchmarkResult, CaptureOptions, JobResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRequest:
+    """What somebody asked for, before anything was checked.
+
+    `source` are the attachment's bytes; `leaderboard`, `gpu` and `benchmark` are None where they
+    were not typed and may then come from the file's directives, or mean every benchmark entry.
+    """
+
+    user_id: int
+    file_name: str
+    source: bytes
+    leaderboard: str | None = None
+    gpu: str | None = None
+    benchmark: int | None = None
+    capture: CaptureOptions = field(default_factory=CaptureOptions)
+    channel_id: int | None = None
+    guild_id: int | None = None
+
+
+class JobPhase(StrEnum):
+    """Where a job stands in the database; each change is one guarded, dated transition."""
+
+    ACCEPTED = "accepted"
+    QUEUED = "queued"
+    RUNNING = "running"
+    FETCHED = "fetched"
+    DELIVERING = "delivering"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """An accepted job: a row in the database.
+
+    `notes` are sentences for the author about choices made for them (a directive that was
+    overridden, say).
+    """
+
+    id: str
+    user_id: int
+    leaderboard: str
+    gpu: str
+    runner: str
+    file_name: str
+    benchmarks: tuple[Benchmark, ...]
+    capture: CaptureOptions
+    phase: JobPhase
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkOutcome:
+    """One benchmark with its counters parsed and its files on the bot's disk.
+
+    `report` is None where there is no CSV to read; `files` maps artifact names to paths.
+    """
+
+    result: BenchmarkResult
+    report: KernelReport | None
+    files: dict[str, Path]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOutcome:
+    """A job that ended, everything fetched and checked against its hashes."""
+
+    job: Job
+    result: JobResult
+    benchmarks: tuple[BenchmarkOutcome, ...]
+    manifest: Path | None

@@ -1,0 +1,168 @@
+"""Everything that is checked before a job exists; pure, so that no refusal leaves a trace."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.jobs import errors
+from bot.jobs.directives import Directives, read_directives
+from bot.jobs.model import ProfileRequest
+from bot.jobs.source import clean_name, decode_source
+from bot.jobs.spec import all_benchmarks
+from bot.leaderboards.catalogue import Catalogue
+from bot.leaderboards.model import Leaderboard
+from runner_client.wire import MAX_LAUNCHES, Benchmark, CaptureOptions, PythonEvaluator
+
+PYTHON_ENDINGS = (".py",)
+CUDA_ENDINGS = (".cu", ".cuh", ".cpp")
+MAX_KERNEL_NAME = 1_024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the operator and the moment say: GPUs with a runner, the clock, the deadline setting."""
+
+    gpus: tuple[str, ...]
+    now: datetime
+    profile_after_deadline: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A request that passed: names canonical, text decoded, `notes` about choices made."""
+
+    leaderboard: Leaderboard
+    gpu: str
+    file_name: str
+    text: str
+    benchmarks: tuple[Benchmark, ...]
+    notes: tuple[str, ...]
+
+
+def check(request: ProfileRequest, catalogue: Catalogue, rules: Rules) -> Draft:
+    """Check a request against the leaderboards. Raises a subclass of Refused."""
+    name = clean_name(request.file_name)
+    text = decode_source(name, request.source)
+    directives = read_directives(text, python=name.lower().endswith(PYTHON_ENDINGS))
+    notes: list[str] = []
+    leaderboard = _leaderboard(request, directives, catalogue, notes)
+    _check_leaderboard(leaderboard, rules)
+    _check_ending(name, leaderboard)
+    gpu = _gpu(request, directives, leaderboard, rules, notes)
+    check_capture(request.capture)
+    return Draft(
+        leaderboard=leaderboard,
+        gpu=gpu,
+        file_name=name,
+        text=text,
+        benchmarks=_benchmarks(request.benchmark, leaderboard),
+        notes=tuple(notes),
+    )
+
+
+def _leaderboard(
+    request: ProfileRequest, directives: Directives, catalogue: Catalogue, notes: list[str]
+) -> Leaderboard:
+    typed, written = request.leaderboard, directives.leaderboard
+    name = typed or written
+    if name is None:
+        raise errors.LeaderboardMissing(catalogue.open_names())
+    found = catalogue.get(name)
+    if found is None:
+        raise errors.LeaderboardUnknown(name, catalogue.nearest(name), catalogue.open_names())
+    if typed and written and written.casefold() != found.name.casefold():
+        notes.append(
+            f"The file names leaderboard {written[:100]}; {found.name} was typed and counts."
+        )
+    return found
+
+
+def _check_leaderboard(leaderboard: Leaderboard, rules: Rules) -> None:
+    if leaderboard.closed:
+        raise errors.LeaderboardClosed(leaderboard.name)
+    deadline = leaderboard.deadline
+    if deadline is not None and deadline < rules.now and not rules.profile_after_deadline:
+        raise errors.DeadlinePassed(leaderboard.name, deadline)
+    if leaderboard.task.multi_gpu:
+        raise errors.MultiGpu(leaderboard.name)
+
+
+def _check_ending(name: str, leaderboard: Leaderboard) -> None:
+    python = isinstance(leaderboard.task.evaluator, PythonEvaluator)
+    allowed = PYTHON_ENDINGS if python else CUDA_ENDINGS
+    if not name.lower().endswith(allowed):
+        raise errors.FileTypeWrong(name, allowed)
+
+
+def _gpu(
+    request: ProfileRequest,
+    directives: Directives,
+    leaderboard: Leaderboard,
+    rules: Rules,
+    notes: list[str],
+) -> str:
+    available = _both(leaderboard.gpus, rules.gpus)
+    if request.gpu:
+        gpu = _listed(request.gpu, leaderboard)
+        if directives.gpus and gpu.casefold() not in {name.casefold() for name in directives.gpus}:
+            written = ", ".join(directives.gpus)[:100]
+            notes.append(f"The file names GPU {written}; {gpu} was typed and counts.")
+    else:
+        gpu = _chosen(directives, leaderboard, available, notes)
+    if gpu not in available:
+        raise errors.GpuWithoutRunner(gpu, available)
+    return gpu
+
+
+def _chosen(
+    directives: Directives, leaderboard: Leaderboard, available: tuple[str, ...], notes: list[str]
+) -> str:
+    """Choose for somebody who typed none: from the file, else where there is no choice."""
+    listed = tuple(_listed(name, leaderboard) for name in directives.gpus) or leaderboard.gpus
+    if len(listed) == 1:
+        return listed[0]
+    possible = _both(listed, available)
+    if len(possible) == 1:
+        notes.append(f"No GPU was typed; {possible[0]} is the only one with a runner.")
+        return possible[0]
+    if not possible:
+        raise errors.GpuWithoutRunner(", ".join(listed), available)
+    raise errors.GpuMissing(possible)
+
+
+def _listed(typed: str, leaderboard: Leaderboard) -> str:
+    for gpu in leaderboard.gpus:
+        if gpu.casefold() == typed.strip().casefold():
+            return gpu
+    raise errors.GpuNotListed(typed, leaderboard.name, leaderboard.gpus)
+
+
+def _both(listed: tuple[str, ...], available: Iterable[str]) -> tuple[str, ...]:
+    keys = {gpu.casefold() for gpu in available}
+    return tuple(gpu for gpu in listed if gpu.casefold() in keys)
+
+
+def _benchmarks(index: int | None, leaderboard: Leaderboard) -> tuple[Benchmark, ...]:
+    every = all_benchmarks(leaderboard.task)
+    if not every:
+        raise errors.NoBenchmarks(leaderboard.name)
+    if index is None:
+        return every
+    if not 0 <= index < len(every):
+        raise errors.BenchmarkOutOfRange(index, every)
+    return (every[index],)
+
+
+def check_capture(capture: CaptureOptions) -> None:
+    """Check what the wire's types do not say of themselves. Raises OptionInvalid."""
+    if not 1 <= capture.launch_count <= MAX_LAUNCHES:
+        raise errors.OptionInvalid("launch_count", f"expected 1 to {MAX_LAUNCHES}")
+    name = capture.kernel_name
+    if name is None:
+        return
+    if not 1 <= len(name) <= MAX_KERNEL_NAME or name == "regex:":
+        raise errors.OptionInvalid("kernel_name", f"expected 1 to {MAX_KERNEL_NAME} characters")
+    if any(mark in name for mark in "\0\r\n"):
+        raise errors.OptionInvalid("kernel_name", "expected one line of text")
+    if name.startswith("-"):
+        raise errors.OptionInvalid("kernel_name", "a kernel's name starts with no dash")

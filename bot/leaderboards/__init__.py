@@ -1,0 +1,1 @@
+"""Competition YAML and task.yml to typed problems, and their way into the database."""

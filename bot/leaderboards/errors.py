@@ -1,0 +1,24 @@
+"""What is wrong with a competition's files: typed here, worded in bot/wording.py."""
+
+from dataclasses import dataclass
+
+from bot.jobs.errors import NcubotError
+
+
+@dataclass(eq=False)
+class GrammarError(NcubotError):
+    """A competition YAML or task.yml, or a file it names, cannot be used.
+
+    `file` is relative to the folder that is read; `reason` names the key and what was expected.
+    """
+
+    file: str
+    reason: str
+
+
+@dataclass(eq=False)
+class SourceError(NcubotError):
+    """What was to be synced is no folder with competition YAMLs in it."""
+
+    source: str
+    reason: str

@@ -1,0 +1,136 @@
+"""Everything that the cogs and the command line use, opened together and closed together."""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from bot.embedded import embedded_runner
+from bot.jobs.runners import Runners
+from bot.jobs.service import JobService
+from bot.leaderboards.catalogue import Catalogue
+from bot.leaderboards.errors import SourceError
+from bot.leaderboards.service import LeaderboardService
+from bot.settings import BotSettings, load_settings
+from bot.storage.accounts import Accounts
+from bot.storage.database import open_database
+from bot.wording import sentence
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What one bot works with; made by `open_services`."""
+
+    settings: BotSettings
+    catalogue: Catalogue
+    accounts: Accounts
+    jobs: JobService
+    leaderboards: LeaderboardService
+    runners: Runners
+    stack: AsyncExitStack
+
+    async def close(self) -> None:
+        """Close what was opened, last first."""
+        await self.stack.aclose()
+
+
+async def open_services(settings: BotSettings) -> Services:
+    """Open the database, load the problems folder, and make ready for the settings' runners.
+
+    Problems that cannot be used are logged and leave the others alone. Raises NcubotError.
+    """
+    async with AsyncExitStack() as stack:
+        database = await open_database(settings.database)
+        stack.push_async_callback(database.close)
+        catalogue, accounts = Catalogue(), Accounts(database)
+        leaderboards = LeaderboardService(database, catalogue)
+        await _load_problems(settings, leaderboards)
+        runners = Runners(settings.runners, settings.max_artifact_bytes)
+        stack.push_async_callback(runners.close)
+        return Services(
+            settings=settings,
+            catalogue=catalogue,
+            accounts=accounts,
+            jobs=JobService(settings, database, accounts, catalogue, runners),
+            leaderboards=leaderboards,
+            runners=runners,
+            stack=stack.pop_all(),
+        )
+
+
+async def _load_problems(settings: BotSettings, leaderboards: LeaderboardService) -> None:
+    try:
+        report = await leaderboards.sync_folder(settings.problems)
+    except SourceError as error:
+        log.warning("problems were not loaded: %s", sentence(error))
+        await leaderboards.refresh()
+        return
+    for fault in report.errors:
+        log.warning("problem %s cannot be used: %s", fault.name, fault.error)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """The services of one host bot and how many cogs hold them."""
+
+    opening: "asyncio.Task[Services] | None" = None
+    services: Services | None = None
+    holders: int = 0
+    ours: bool = True
+
+
+_SHARED = "_ncubot_services"
+
+
+def provide(host_bot: object, services: Services) -> None:
+    """Let the cogs of `host_bot` use `services`, which the caller closes."""
+    setattr(host_bot, _SHARED, _Shared(services=services, ours=False))
+
+
+async def acquire(host_bot: object) -> Services:
+    """Return the services of `host_bot`, opened from the settings by the first that asks.
+
+    Each call wants a `release`. Raises NcubotError.
+    """
+    shared = getattr(host_bot, _SHARED, None)
+    if not isinstance(shared, _Shared):
+        shared = _Shared()
+        setattr(host_bot, _SHARED, shared)
+    if shared.services is None:
+        shared.opening = shared.opening or asyncio.create_task(open_with_runner(load_settings()))
+        try:
+            shared.services = await asyncio.shield(shared.opening)
+        finally:
+            shared.opening = None
+    shared.holders += 1
+    return shared.services
+
+
+async def release(host_bot: object) -> None:
+    """Give the services back; the last holder closes those that `acquire` opened."""
+    shared = getattr(host_bot, _SHARED, None)
+    if not isinstance(shared, _Shared) or shared.services is None:
+        return
+    shared.holders -= 1
+    if shared.holders <= 0 and shared.ours:
+        delattr(host_bot, _SHARED)
+        await shared.services.close()
+
+
+async def open_with_runner(settings: BotSettings) -> Services:
+    """Open the services, with a runner of our own where the settings name none.
+
+    Raises NcubotError.
+    """
+    async with AsyncExitStack() as stack:
+        if not settings.runners:
+            runner = embedded_runner(settings.data / "runner", "local")
+            address = await stack.enter_async_context(runner)
+            settings = structs.replace(settings, runners=(address,))
+        services = await open_services(settings)
+        stack.push_async_callback(services.close)
+        return replace(services, stack=stack.pop_all())

@@ -1,0 +1,134 @@
+"""The tables. Structured values that are only read as a whole are kept as JSON text."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, LargeBinary, MetaData, String, Text, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from bot.storage.types import UtcDateTime
+
+NAMES = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """Base of every table; constraints are named by a rule so that migrations can find them."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    type_annotation_map = {datetime: UtcDateTime}  # noqa: RUF012 - SQLAlchemy's own attribute
+
+
+class UserRow(Base):
+    """A registered Discord user; `id` is Discord's."""
+
+    __tablename__ = "users"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(100))
+    created_at: Mapped[datetime]
+
+
+class LeaderboardRow(Base):
+    """A leaderboard; `key` is its name case folded, `commit` the one it was last synced from."""
+
+    __tablename__ = "leaderboards"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(String(400), unique=True)
+    name: Mapped[str] = mapped_column(String(200))
+    competition: Mapped[str] = mapped_column(String(200), index=True)
+    directory: Mapped[str] = mapped_column(String(500))
+    deadline: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+    commit: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+
+
+class LeaderboardGpuRow(Base):
+    """A GPU that the competition YAML lists, in its order."""
+
+    __tablename__ = "leaderboard_gpus"
+
+    leaderboard_id: Mapped[int] = mapped_column(
+        ForeignKey("leaderboards.id", ondelete="CASCADE"), primary_key=True
+    )
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    position: Mapped[int]
+
+
+class VersionRow(Base):
+    """A state of a leaderboard's task; a job keeps the one that it was started with.
+
+    `task` is bot.leaderboards.model.Task as JSON, `commit` the one in which it was first seen.
+    """
+
+    __tablename__ = "problem_versions"
+    __table_args__ = (UniqueConstraint("leaderboard_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    leaderboard_id: Mapped[int] = mapped_column(ForeignKey("leaderboards.id"))
+    number: Mapped[int]
+    task: Mapped[str] = mapped_column(Text)
+    commit: Mapped[str | None] = mapped_column(String(40))
+    config_sha256: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime]
+
+
+class JobRow(Base):
+    """A job: what was asked, and where it stands.
+
+    `options`, `benchmarks`, `notes` and `result` are the wire's CaptureOptions, Benchmark list,
+    list of sentences and JobResult as JSON.
+    """
+
+    __tablename__ = "jobs"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("problem_versions.id"), index=True)
+    leaderboard: Mapped[str] = mapped_column(String(200))
+    commit: Mapped[str | None] = mapped_column(String(40))
+    gpu: Mapped[str] = mapped_column(String(100))
+    runner: Mapped[str] = mapped_column(String(63))
+    file_name: Mapped[str] = mapped_column(String(255))
+    submission: Mapped[bytes] = mapped_column(LargeBinary)
+    submission_sha256: Mapped[str] = mapped_column(String(64))
+    config_sha256: Mapped[str] = mapped_column(String(64))
+    options: Mapped[str] = mapped_column(Text)
+    benchmarks: Mapped[str] = mapped_column(Text)
+    notes: Mapped[str] = mapped_column(Text)
+    channel_id: Mapped[int | None] = mapped_column(BigInteger)
+    guild_id: Mapped[int | None] = mapped_column(BigInteger)
+    phase: Mapped[str] = mapped_column(String(20), index=True)
+    phase_at: Mapped[datetime]
+    created_at: Mapped[datetime]
+    failure_kind: Mapped[str | None] = mapped_column(String(40))
+    result: Mapped[str | None] = mapped_column(Text)
+
+
+class JobPhaseRow(Base):
+    """When a job entered a phase."""
+
+    __tablename__ = "job_phases"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), index=True)
+    phase: Mapped[str] = mapped_column(String(20))
+    at: Mapped[datetime]
+
+
+class ArtifactRow(Base):
+    """A file of a job on the bot's disk; its place follows from job id and name."""
+
+    __tablename__ = "artifacts"
+
+    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(120), primary_key=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime]

@@ -1,0 +1,203 @@
+"""What `ncubot profile` does: files to a JobSpec, the engine in this process, tables on stdout."""
+
+import asyncio
+import io
+import shutil
+import sys
+import tempfile
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import msgspec
+
+from bot.jobs.errors import NcubotError
+from bot.jobs.spec import all_benchmarks, build_spec
+from bot.leaderboards.model import Task
+from bot.leaderboards.task import load_task
+from bot.reports.table import render_table
+from bot.wording import failure_sentence, sentence
+from cli.runner_settings import runner_settings
+from counters.names import escaped
+from counters.parse import read_report
+from runner.app import create_engine
+from runner.engine import Engine
+from runner.events import EventLog
+from runner.job import Executor, LiveJob
+from runner.recorded import BadRecording
+from runner.settings import RunnerSettings
+from runner.store import Store
+from runner_client.wire import (
+    MAX_SOURCE_BYTES,
+    Benchmark,
+    BenchmarkResult,
+    BenchmarkStatus,
+    CaptureOptions,
+    Capturing,
+    Exporting,
+    JobEvent,
+    JobResult,
+    JobSpec,
+    Preparing,
+)
+
+WEEK_S = 7 * 86_400.0
+
+
+def ask(submission: Path, problem: Path, options: Mapping[str, str | int | None]) -> JobSpec:
+    """Build the job that the command line describes. Raises ClickException."""
+    task = _task(problem)
+    index = options["benchmark_index"]
+    spec = build_spec(
+        id=uuid.uuid4().hex,
+        requester="command line",
+        leaderboard=problem.resolve().name,
+        commit=None,
+        gpu="local",
+        task=task,
+        submission=_source(submission),
+        benchmarks=_benchmarks(task, index if isinstance(index, int) else None),
+        capture=_capture(options),
+    )
+    if task.multi_gpu:
+        raise click.ClickException(f"{problem}: ncu cannot profile a problem over several GPUs")
+    return spec
+
+
+def profile(spec: JobSpec, out: Path, engine: str | None) -> int:
+    """Run `spec`, write its artifacts to `out`, print its tables; return the exit status."""
+    with tempfile.TemporaryDirectory(prefix="ncubot-profile-") as folder:
+        settings = runner_settings(None, {"data": Path(folder), "engine": engine})
+        store = Store(settings.folder)
+        result = asyncio.run(_run(spec, settings, store))
+        _copy_artifacts(store.artifacts(spec.id), out)
+    _print_failure_of_job(result)
+    origin = f", recorded on {result.recorded_on}" if result.recorded_on else ""
+    for benchmark in result.benchmarks:
+        _print_benchmark(benchmark, out, origin)
+    fine = all(one.status is BenchmarkStatus.SUCCEEDED for one in result.benchmarks)
+    return 0 if fine and result.failure is None else 1
+
+
+async def _run(spec: JobSpec, settings: RunnerSettings, store: Store) -> JobResult:
+    engine = _engine(settings)
+    problems = await engine.problems()
+    if problems:
+        raise click.ClickException("; ".join(problems))
+    spec = msgspec.structs.replace(spec, gpu=await engine.gpu())
+    store.open()
+    store.create(spec)
+    job = LiveJob(spec, EventLog(store, spec.id, []))
+    teller = asyncio.create_task(_tell(job.log))
+    try:
+        return await Executor(engine, store, settings).execute(job)
+    finally:
+        job.log.close()
+        await teller
+
+
+def _engine(settings: RunnerSettings) -> Engine:
+    try:
+        return create_engine(settings)
+    except BadRecording as error:
+        raise click.ClickException(str(error)) from error
+
+
+async def _tell(log: EventLog) -> None:
+    seen = 0
+    # A closed log answers at once, with nothing after its last event.
+    while events := await log.after(seen, WEEK_S):
+        for event in events:
+            click.echo(_line(event), err=True)
+        seen = events[-1].number
+
+
+def _line(event: JobEvent) -> str:
+    match event:
+        case Preparing():
+            return "preparing"
+        case Capturing(kernel=0):
+            return f"benchmark {event.benchmark}: running"
+        case Capturing():
+            place = f"kernel {event.kernel} of at most {event.limit}"
+            return f"benchmark {event.benchmark}: {place}: {escaped(event.name)}"
+        case Exporting():
+            return f"benchmark {event.benchmark}: exporting"
+        case _:
+            return "done"
+
+
+def _task(problem: Path) -> Task:
+    try:
+        # Shared evaluators lie beside the problem's folder: `source: ../eval.py`.
+        return load_task(problem, problem.resolve().parent)
+    except NcubotError as error:
+        raise click.ClickException(sentence(error)) from error
+
+
+def _source(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_SOURCE_BYTES:
+            raise click.ClickException(f"{path} is larger than {MAX_SOURCE_BYTES:,} bytes")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"{path} is not UTF-8 text") from error
+    if not text.strip() or "\0" in text:
+        raise click.ClickException(f"{path} is empty or holds NUL characters")
+    return text
+
+
+def _benchmarks(task: Task, index: int | None) -> tuple[Benchmark, ...]:
+    every = all_benchmarks(task)
+    chosen = every if index is None else every[index : index + 1]
+    if not chosen:
+        valid = ", ".join(f"{one.index} ({one.spec})" for one in every)
+        raise click.ClickException(f"no benchmark {index}: there are {valid or 'none'}")
+    return chosen
+
+
+def _capture(options: Mapping[str, str | int | None]) -> CaptureOptions:
+    names = ("kernel_name", "kernel_name_base", "launch_count")
+    given = {name: options[name] for name in names if options[name] is not None}
+    try:
+        return msgspec.convert(given, CaptureOptions)
+    except msgspec.ValidationError as error:
+        raise click.ClickException(f"capture options: {error}") from error
+
+
+def _copy_artifacts(folder: Path, out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for path in sorted(folder.iterdir()):
+            shutil.copyfile(path, out / path.name)
+    except OSError as error:
+        raise click.ClickException(f"{out} cannot be written: {error.strerror}") from error
+
+
+def _print_failure_of_job(result: JobResult) -> None:
+    if result.failure is not None:
+        click.echo(f"ncubot: {escaped(failure_sentence(result.failure))}", err=True)
+
+
+def _print_benchmark(result: BenchmarkResult, out: Path, origin: str) -> None:
+    # A terminal whose encoding lacks a character gets a question mark, not a traceback.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    if result.failure is not None:
+        said = f"benchmark {result.index}: {failure_sentence(result.failure)}"
+        click.echo(f"ncubot: {escaped(said)}", err=True)
+    if result.kernels:
+        title = f"benchmark {result.index} · {result.spec}: {result.kernels} launches"
+        click.echo(escaped(title + origin) + _verdict(result))
+        click.echo(render_table(read_report(out / f"ncu-details.{result.index}.csv")))
+
+
+def _verdict(result: BenchmarkResult) -> str:
+    if result.check is None:
+        return ""
+    if result.check.passed:
+        return ", evaluator said: pass"
+    return f", evaluator said: FAIL {escaped(result.check.message)}".rstrip()

@@ -1,0 +1,1 @@
+"""What people type and click, one module a feature."""

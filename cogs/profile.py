@@ -1,0 +1,111 @@
+"""/profile: a kernel goes in, counters come out."""
+
+from typing import Literal
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from bot.answers import DiscordInteraction, refusals_answered
+from bot.jobs.errors import FileTooLarge, FileUnreadable
+from bot.jobs.model import ProfileRequest
+from bot.leaderboards.model import Leaderboard
+from cogs.choices import benchmark_choices, gpu_choices, leaderboard_choices
+from cogs.following import follow
+from cogs.service import ServiceCog
+from runner_client.wire import (
+    DEFAULT_LAUNCHES,
+    MAX_LAUNCHES,
+    MAX_SOURCE_BYTES,
+    CaptureOptions,
+    KernelNameBase,
+)
+
+NameBase = Literal["function", "demangled", "mangled"]
+
+
+class Profile(ServiceCog):
+    """Profiles of submissions."""
+
+    @app_commands.command(
+        description="Profile a kernel with Nsight Compute; the reply is yours alone."
+    )
+    @app_commands.describe(
+        submission="Your file: .py for Python problems, .cu .cuh .cpp for CUDA ones",
+        leaderboard="The problem; may stand in the file as #!POPCORN leaderboard NAME",
+        gpu="The GPU; not needed where there is only one",
+        benchmark="One benchmark shape; none means every shape, one report each",
+        kernel_name="Capture only kernels of this name, or regex:EXPRESSION",
+        kernel_name_base="Which form of the name is compared",
+        launch_count=f"Kernel launches captured a shape; {DEFAULT_LAUNCHES} where not given",
+    )
+    async def profile(  # noqa: PLR0913, PLR0917 - Discord's options are the parameters
+        self,
+        interaction: DiscordInteraction,
+        submission: discord.Attachment,
+        leaderboard: str | None = None,
+        gpu: str | None = None,
+        benchmark: app_commands.Range[int, 0, 9_999] | None = None,
+        kernel_name: app_commands.Range[str, 1, 1_024] | None = None,
+        kernel_name_base: NameBase | None = None,
+        launch_count: app_commands.Range[int, 1, MAX_LAUNCHES] = DEFAULT_LAUNCHES,
+    ) -> None:
+        """Check, queue, follow and deliver one profile."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        async with refusals_answered(interaction):
+            request = ProfileRequest(
+                user_id=interaction.user.id,
+                file_name=submission.filename,
+                source=await read(submission),
+                leaderboard=leaderboard,
+                gpu=gpu,
+                benchmark=benchmark,
+                capture=CaptureOptions(
+                    kernel_name=kernel_name,
+                    kernel_name_base=KernelNameBase(kernel_name_base) if kernel_name_base else None,
+                    launch_count=launch_count,
+                ),
+                channel_id=interaction.channel_id,
+                guild_id=interaction.guild_id,
+            )
+            await follow(interaction, self.services, await self.services.jobs.submit(request))
+
+    @profile.autocomplete("leaderboard")
+    async def complete_leaderboard(
+        self, interaction: DiscordInteraction, current: str
+    ) -> list[app_commands.Choice[str]]:
+        """Complete the names of open leaderboards."""
+        return leaderboard_choices(self.services.catalogue.all(), current)
+
+    @profile.autocomplete("gpu")
+    async def complete_gpu(
+        self, interaction: DiscordInteraction, current: str
+    ) -> list[app_commands.Choice[str]]:
+        """Complete the GPUs of the leaderboard typed so far."""
+        return gpu_choices(self._board(interaction), self.services.runners.gpus(), current)
+
+    @profile.autocomplete("benchmark")
+    async def complete_benchmark(
+        self, interaction: DiscordInteraction, current: int | str
+    ) -> list[app_commands.Choice[int]]:
+        """Complete the shapes of the leaderboard typed so far."""
+        return benchmark_choices(self._board(interaction), str(current))
+
+    def _board(self, interaction: DiscordInteraction) -> Leaderboard | None:
+        name = interaction.namespace.leaderboard
+        return self.services.catalogue.get(name) if isinstance(name, str) else None
+
+
+async def read(submission: discord.Attachment) -> bytes:
+    """Return the attachment's bytes. Raises FileTooLarge without a download, FileUnreadable."""
+    if submission.size > MAX_SOURCE_BYTES:
+        raise FileTooLarge(submission.filename, submission.size, MAX_SOURCE_BYTES)
+    try:
+        return await submission.read()
+    except discord.HTTPException:
+        raise FileUnreadable(submission.filename) from None
+
+
+async def setup(bot: commands.Bot) -> None:
+    """Add the cog; called by load_extension."""
+    await bot.add_cog(Profile(bot))

@@ -1,0 +1,1 @@
+"""Sample problem sets whose evaluators meet the contract."""

@@ -1,0 +1,1 @@
+"""The GPU side: HTTP service, queue, engines, ncu command, export, manifest."""

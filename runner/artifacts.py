@@ -1,0 +1,85 @@
+"""Files of a result: copied out of the submission's reach, measured, hashed."""
+
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from runner_client.wire import Artifact, Benchmark
+
+_CHUNK = 1_048_576
+
+
+class NotTaken(Exception):  # noqa: N818 - an outcome, told to the user
+    """The file is no plain file, or too large."""
+
+
+def slug(spec: str) -> str:
+    """Return a shape as part of a file name: `batch: 20; n: 32` is `batch-20-n-32`."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", spec)[:80].strip("-.")
+
+
+def report_name(benchmark: Benchmark) -> str:
+    """Return the artifact name of a benchmark's report."""
+    shape = slug(benchmark.spec)
+    return f"profile.{benchmark.index}{'-' + shape if shape else ''}.ncu-rep"
+
+
+def export_names(index: int) -> dict[str, str]:
+    """Return the artifact names of the exports by their field in Exports."""
+    return {
+        "details_csv": f"ncu-details.{index}.csv",
+        "details_txt": f"ncu-details.{index}.txt",
+        "raw_csv": f"ncu-raw.{index}.csv",
+    }
+
+
+def take(source: Path, target: Path, limit: int) -> Artifact | None:
+    """Copy `source` to `target` and measure it; None where there is nothing or an empty file.
+
+    Follows no link and opens nothing but a regular file, since the submission could have put
+    anything there. Raises NotTaken.
+    """
+    try:
+        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotTaken(f"the report is not a plain file ({error.strerror})") from error
+    try:
+        size = _plain_size(descriptor, limit)
+        if size == 0:
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return _copy(file, target, limit)
+    finally:
+        os.close(descriptor)
+
+
+def _plain_size(descriptor: int, limit: int) -> int:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise NotTaken("the report is not a plain file")
+    if status.st_size > limit:
+        raise NotTaken(f"the report is larger than {limit} bytes")
+    return status.st_size
+
+
+def measure(path: Path) -> Artifact:
+    """Return name, size and hash of a file of ours."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return Artifact(name=path.name, size=path.stat().st_size, sha256=digest.hexdigest())
+
+
+def _copy(source: BinaryIO, target: Path, limit: int) -> Artifact:
+    digest, size = hashlib.sha256(), 0
+    with target.open("wb") as out:
+        while (chunk := source.read(_CHUNK)) and size <= limit:
+            digest.update(chunk)
+            size += out.write(chunk)
+    return Artifact(name=target.name, size=size, sha256=digest.hexdigest())

@@ -1,0 +1,80 @@
+"""The seam between a job and what runs its benchmarks."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from runner.process import Stop
+from runner.progress import Progress
+from runner.workspace import Workspace
+from runner_client.wire import Benchmark, Failure, JobSpec, System
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How a running benchmark is followed and stopped."""
+
+    cancel: asyncio.Event
+    progress: Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What one evaluator process left; the same from every engine, and not believed.
+
+    `exit_code` is ncu's, or the evaluator's where there is no ncu. `report` is a path that the
+    submission could write to, whether or not there is a file. `failure` is set where the engine
+    could not run the benchmark at all.
+    """
+
+    exit_code: int = 0
+    stopped: Stop | None = None
+    stdout: str = ""
+    stderr: str = ""
+    log: dict[str, str] = field(default_factory=dict)
+    duration_s: float = 0.0
+    report: Path | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exports:
+    """Files made from a report after the submission's processes are dead; None where not made."""
+
+    details_csv: Path | None = None
+    details_txt: Path | None = None
+    raw_csv: Path | None = None
+    problem: str = ""
+
+
+class Engine(Protocol):
+    """Runs benchmarks. Implementations: local, recorded."""
+
+    name: str
+    recorded_on: str | None
+
+    async def system(self) -> System:
+        """Describe the machine; blank where something cannot be found out."""
+
+    async def gpu(self) -> str:
+        """Return the GPU's name as competition YAMLs write it, or an empty text."""
+
+    async def problems(self) -> tuple[str, ...]:
+        """Return what keeps this engine from profiling, one sentence each."""
+
+    async def prepare(
+        self, spec: JobSpec, work: Workspace, cancel: asyncio.Event
+    ) -> Failure | None:
+        """Compile or import the submission once; a failure ends the job."""
+
+    async def capture(
+        self, spec: JobSpec, benchmark: Benchmark, work: Workspace, watch: Watch
+    ) -> Evidence:
+        """Run one evaluator process; when this returns, none of its processes is alive."""
+
+    async def export(
+        self, evidence: Evidence, index: int, report: Path, folder: Path, work: Workspace
+    ) -> Exports:
+        """Turn `report`, a copy out of the submission's reach, into files in `folder`."""

@@ -1,0 +1,33 @@
+"""The environment of every program that the runner starts: an allow-list, nothing inherited."""
+
+import os
+from pathlib import Path
+
+from runner_client.wire import JobSpec, Mode
+
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def base_environment(home: Path, tmp: Path) -> dict[str, str]:
+    """Return PATH, HOME, TMPDIR and a fixed locale: ncu's numbers must not follow the machine's."""
+    env = {
+        "PATH": os.environ.get("PATH", DEFAULT_PATH),
+        "HOME": str(home),
+        "TMPDIR": str(tmp),
+        "LC_ALL": "C.UTF-8",
+    }
+    devices = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return env if devices is None else env | {"CUDA_VISIBLE_DEVICES": devices}
+
+
+def evaluator_environment(spec: JobSpec, home: Path, tmp: Path) -> dict[str, str]:
+    """Return the environment of an evaluator; POPCORN_FD is added with its pipe.
+
+    POPCORN_NCU is `1` or absent, never `0`: evaluators have taken that for true.
+    """
+    env = base_environment(home, tmp)
+    if spec.mode is Mode.PROFILE:
+        env["POPCORN_NCU"] = "1"
+    if spec.seed is not None:
+        env["POPCORN_SEED"] = str(spec.seed)
+    return env

@@ -1,0 +1,74 @@
+"""`ncu --import` of a report into text and CSV files, each with a time and a size limit."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+from runner import command
+from runner.artifacts import export_names
+from runner.engine import Exports
+from runner.environment import base_environment
+from runner.process import CannotStart, Command, Finished, run
+from runner.settings import RunnerSettings
+from runner.text import one_line
+from runner.workspace import Workspace
+
+
+class _Limited:
+    """Writes to a file up to a size; says whether anything was cut."""
+
+    def __init__(self, file: BinaryIO, limit: int) -> None:
+        self._file, self._room = file, limit
+        self.cut = False
+
+    def feed(self, chunk: bytes) -> None:
+        kept = chunk[: self._room]
+        self.cut = self.cut or len(kept) < len(chunk)
+        self._room -= self._file.write(kept)
+
+
+async def export(
+    report: Path, index: int, folder: Path, work: Workspace, settings: RunnerSettings
+) -> Exports:
+    """Make the three exports of benchmark `index` in `folder`; one that fails is left out.
+
+    `problem` says what went wrong with the first that failed.
+    """
+    made: dict[str, Path] = {}
+    problems: list[str] = []
+    for field, argv in command.exports(settings.ncu, report).items():
+        target = folder / export_names(index)[field]
+        problem = await _export_one(argv, target, work, settings)
+        if problem:
+            problems.append(problem)
+            target.unlink(missing_ok=True)
+        else:
+            made[field] = target
+    return Exports(
+        details_csv=made.get("details_csv"),
+        details_txt=made.get("details_txt"),
+        raw_csv=made.get("raw_csv"),
+        problem=problems[0] if problems else "",
+    )
+
+
+async def _export_one(
+    argv: tuple[str, ...], target: Path, work: Workspace, settings: RunnerSettings
+) -> str:
+    env = base_environment(work.safe, work.safe)
+    run_it = Command(argv=argv, cwd=work.safe, env=env, wall_s=settings.export_timeout_s)
+    with target.open("wb") as file:
+        limited = _Limited(file, settings.max_export_bytes)
+        try:
+            finished = await run(run_it, on_stdout=limited.feed)
+        except CannotStart as error:
+            return one_line(str(error))
+    return "the export is too large" if limited.cut else _problem(finished)
+
+
+def _problem(finished: Finished) -> str:
+    if finished.stopped is not None:
+        return "ncu --import did not end in time"
+    if finished.exit_code != 0:
+        said = [line for line in finished.stdout.splitlines() if line.startswith("==ERROR==")]
+        return one_line(said[0] if said else f"ncu --import ended with {finished.exit_code}")
+    return ""

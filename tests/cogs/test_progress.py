@@ -1,0 +1,107 @@
+"""The progress message: what it says, how often it changes, and that it never harms a job."""
+
+import asyncio
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import discord
+import pytest
+from msgspec.structs import replace
+
+from cogs.progress import Progress, first_words, progress_words
+from runner_client.wire import Capturing, Ended, Exporting, FailureKind, JobEvent, Preparing, Queued
+from tests.reports.outcomes import failed, outcome
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ONE = outcome(failed(0, FailureKind.CANCELLED), notes=("gpu H200 was typed, @everyone",)).job
+TWO = outcome(failed(0, FailureKind.CANCELLED), failed(2, FailureKind.CANCELLED), cap=4).job
+CAPTURING = Capturing(number=3, at=NOW, benchmark=2, kernel=0, limit=4)
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Queued(number=1, at=NOW, ahead=0), "⏳ next in the queue"),
+        (Queued(number=1, at=NOW, ahead=3), "⏳ in the queue, 3 ahead"),
+        (Preparing(number=2, at=NOW), "🔧 preparing the submission"),
+        (CAPTURING, "🔬 benchmark 2 (2 of 2): running up to the first kernel"),
+        (
+            replace(CAPTURING, kernel=2, name="a`<@1>\x1b[31m"),
+            "🔬 benchmark 2 (2 of 2): kernel 2 of at most 4 `a'<\u200b@\u200b1>`",
+        ),
+        (Exporting(number=4, at=NOW, benchmark=2), "📦 benchmark 2 (2 of 2): exporting"),
+        (Ended(number=5, at=NOW), None),
+    ],
+)
+def test_each_event_has_its_words(event: JobEvent, words: str | None) -> None:
+    assert progress_words(event, TWO) == words
+
+
+def test_one_benchmark_is_not_counted() -> None:
+    event = replace(CAPTURING, benchmark=0)
+    assert progress_words(event, ONE) == "🔬 benchmark 0: running up to the first kernel"
+
+
+def test_the_first_answer_says_how_much_was_asked() -> None:
+    assert first_words(TWO) == "2 shapes, one report each; at most 4 launches a shape"
+    assert first_words(ONE).splitlines() == [
+        "shape `0 · batch: 20; n: 32`; at most 10 launches a shape",
+        "gpu H200 was typed, @\u200beveryone",
+    ]
+
+
+async def rested() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_changes_between_two_edits_become_one() -> None:
+    shown: list[str] = []
+
+    async def edit(text: str) -> None:
+        shown.append(text)
+
+    progress = Progress(edit, every_s=0.05)
+    for text in ("a", "a", "b", "c"):
+        progress.show(text)
+        await rested()
+    assert shown == ["a"]
+    await asyncio.sleep(0.1)
+    assert shown == ["a", "c"]
+    progress.show("c")
+    await progress.close()
+    assert shown == ["a", "c"]
+
+
+async def test_nothing_is_edited_after_the_close() -> None:
+    shown: list[str] = []
+
+    async def edit(text: str) -> None:
+        shown.append(text)
+
+    progress = Progress(edit, every_s=60)
+    progress.show("a")
+    await rested()
+    progress.show("b")
+    await progress.close()
+    assert shown == ["a"]
+
+
+async def test_a_failed_edit_is_logged_and_the_next_one_tried(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    shown: list[str] = []
+
+    async def edit(text: str) -> None:
+        shown.append(text)
+        if text == "a":
+            raise discord.HTTPException(SimpleNamespace(status=503, reason="down"), "busy")
+
+    progress = Progress(edit, every_s=0)
+    progress.show("a")
+    await rested()
+    progress.show("b")
+    await rested()
+    assert shown == ["a", "b"]
+    assert "progress could not be shown" in caplog.text
+    await progress.close()

@@ -1,0 +1,114 @@
+import pytest
+
+from counters.columns import COLUMNS, DEGRADED_ABOVE, make_table, missing_share
+from counters.model import Kernel
+from counters.parse import parse_lines
+from tests.counters.make import (
+    RAW_NAMES,
+    SPEED_OF_LIGHT,
+    TABLE_METRICS,
+    document,
+    launch,
+    lines,
+    with_value,
+)
+
+
+def kernels(*rows: list[str]) -> tuple[Kernel, ...]:
+    return parse_lines(lines(document(rows))).kernels
+
+
+def values(kernel: Kernel) -> list[float | None]:
+    return [cell.value if cell else None for cell in make_table([kernel]).rows[0].cells]
+
+
+EXPECTED = [21060.0, 5.41, 2.88, 0.09, 24.95, 40.0]
+
+
+def test_labels_resolve() -> None:
+    assert values(kernels(*launch())[0]) == EXPECTED
+
+
+def test_metric_names_resolve_in_any_section() -> None:
+    raw = [("Command line profiler metrics", RAW_NAMES[n], u, v) for _, n, u, v in TABLE_METRICS]
+    assert values(kernels(*launch(metrics=raw))[0]) == EXPECTED
+
+
+def test_labels_of_older_builds_resolve() -> None:
+    old = [
+        ("GPU Speed Of Light", "Duration", "usecond", "21.06"),
+        ("GPU Speed Of Light", "SM [%]", "%", "5.41"),
+        ("GPU Speed Of Light", "Memory [%]", "%", "2.88"),
+        *TABLE_METRICS[3:],
+    ]
+    assert values(kernels(*launch(metrics=old))[0]) == EXPECTED
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_memory_throughput_of_two_sections_is_never_confused(first: bool) -> None:
+    other = ("Memory Workload Analysis", "Memory Throughput", "Gbyte/s", "165.88")
+    metrics = (other, *TABLE_METRICS) if first else (*TABLE_METRICS, other)
+    kernel = kernels(*launch(metrics=metrics))[0]
+    assert values(kernel) == EXPECTED
+    both = {m.section: (m.value, m.unit) for m in kernel.metrics if m.name == "Memory Throughput"}
+    assert both == {
+        SPEED_OF_LIGHT: (2.88, "%"),
+        "Memory Workload Analysis": (165.88e9, "byte/s"),
+    }
+
+
+def test_a_label_of_the_wrong_section_alone_is_missing() -> None:
+    other = [("Memory Workload Analysis", "Memory Throughput", "Gbyte/s", "165.88")]
+    assert values(kernels(*launch(metrics=other))[0]) == [None] * len(COLUMNS)
+
+
+def test_shares_are_of_the_known_time_whatever_unit_was_printed() -> None:
+    rows = [
+        *launch(0, metrics=with_value("Duration", "500", "us")),
+        *launch(1, metrics=with_value("Duration", "1.5", "ms")),
+        *launch(2, metrics=with_value("Duration", "n/a")),
+    ]
+    table = make_table(kernels(*rows))
+    assert [row.share for row in table.rows] == [0.25, 0.75, None]
+    assert table.total_ns == 2_000_000.0
+
+
+def test_no_duration_at_all_has_no_total_and_no_share() -> None:
+    table = make_table(kernels(*launch(metrics=with_value("Duration", "nan"))))
+    assert (table.total_ns, table.rows[0].share) == (None, None)
+
+
+@pytest.mark.parametrize("duration", ["0", "-5", "1e308"])
+def test_absurd_durations_make_no_absurd_share(duration: str) -> None:
+    metrics = with_value("Duration", duration, "ns")
+    rows = [*launch(0, metrics=metrics), *launch(1, metrics=metrics)]
+    assert [row.share for row in make_table(kernels(*rows)).rows] == [None, None]
+
+
+def test_a_negative_duration_is_no_part_of_the_time() -> None:
+    rows = [
+        *launch(0, metrics=with_value("Duration", "-9", "ns")),
+        *launch(1, metrics=with_value("Duration", "10", "ns")),
+    ]
+    table = make_table(kernels(*rows))
+    assert (table.total_ns, [row.share for row in table.rows]) == (10.0, [None, 1.0])
+
+
+def test_missing_share_counts_six_counters_and_the_share() -> None:
+    assert missing_share(kernels(*launch())) == 0.0
+    assert missing_share(kernels(*launch(metrics=with_value("DRAM Throughput", "nan")))) == 1 / 7
+    assert missing_share(kernels(*launch(metrics=with_value("Duration", "")))) == 2 / 7
+    assert missing_share(kernels(*launch(), *launch(1, metrics=[TABLE_METRICS[0]]))) == 5 / 14
+    assert missing_share(()) == 1.0
+
+
+@pytest.mark.parametrize(("lacking", "degraded"), [("DRAM Throughput", False), ("Duration", True)])
+def test_degraded_is_more_than_a_quarter(lacking: str, degraded: bool) -> None:
+    report = parse_lines(lines(document(launch(metrics=with_value(lacking, "nan")))))
+    assert report.degraded is degraded
+    assert report.degraded is (report.missing_share > DEGRADED_ABOVE)
+
+
+def test_a_counter_given_twice_is_its_finite_one() -> None:
+    twice = [(SPEED_OF_LIGHT, "DRAM Throughput", "%", "n/a"), *TABLE_METRICS]
+    assert values(kernels(*launch(metrics=twice))[0]) == EXPECTED

@@ -1,0 +1,33 @@
+"""A bot's services on a small problem repository and a scripted runner."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.services import Services, open_services
+from bot.settings import BotSettings
+from tests.jobs.runner import ScriptedRunner
+from tests.leaderboards.repository import make
+
+USER = 2**63 - 1
+
+
+@pytest.fixture
+def runner() -> ScriptedRunner:
+    return ScriptedRunner()
+
+
+@pytest.fixture
+async def services(tmp_path: Path, runner: ScriptedRunner) -> AsyncIterator[Services]:
+    async with runner.serving() as address:
+        settings = BotSettings(
+            data=tmp_path / "data",
+            problems=make(tmp_path / "repository"),
+            runners=(address,),
+            runner_patience=1.0,
+        )
+        opened = await open_services(settings)
+        await opened.accounts.register(USER, "somebody")
+        yield opened
+        await opened.close()

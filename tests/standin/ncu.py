@@ -1,0 +1,132 @@
+"""Stands in for ncu, faithful to the recordings.
+
+A line `standin: NAME` in a file of the working folder, the submission, chooses a recording: its
+streams are printed unbuffered, its log goes to POPCORN_FD, the report is written where there was
+one, and its exit status is ours. Without such a line the program is run for real, and ends as it
+does where nothing was in the range. `standin-lag: SECONDS` slows the replay down.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+BANNER = """NVIDIA (R) Nsight Compute Command Line Profiler
+Copyright (c) 2018-2025 NVIDIA Corporation
+Version 2025.3.1.0 (build 36398880) (public-release)
+"""
+PLAIN = "==PROF== Connected to process {0} (python3)\n"
+NONE = "==WARNING== No kernels were profiled.\n"
+APPLICATION = "==ERROR== The application returned an error code ({0}).\n"
+HANG = "partial-hang-terminated"
+# Recordings whose exports were not kept borrow those of a run with the same kernels.
+BORROWED = {
+    "ok-kernel-id-third": "ok-hot-four-kernels",
+    "wrong-answer-with-report": "ok-geqrf-four-kernels",
+}
+
+
+def main(argv: list[str], recordings: str) -> int:
+    """Do what ncu does with `argv`."""
+    options, program = _parser().parse_known_args(argv)
+    if options.version:
+        return _say(BANNER)
+    if options.report is not None:
+        return _export(options, Path(recordings))
+    name = _wish("standin")
+    if name is None:
+        return _run(program)
+    return _replay(Path(recordings) / name, options)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(allow_abbrev=False)
+    for option in ("--export", "--page", "--kernel-name", "--kernel-name-base", "--launch-count"):
+        parser.add_argument(option)
+    for option in ("--set", "--import-source", "--nvtx-include", "--target-processes"):
+        parser.add_argument(option)
+    for option in ("--cache-control", "--clock-control", "--replay-mode"):
+        parser.add_argument(option)
+    parser.add_argument("--import", dest="report")
+    for flag in ("--nvtx", "--force-overwrite", "--csv", "--version"):
+        parser.add_argument(flag, action="store_true")
+    return parser
+
+
+def _wish(word: str) -> str | None:
+    for path in sorted(Path.cwd().glob("submission.*")):
+        found = re.search(rf"{word}: (\S+)", path.read_text(encoding="utf-8", errors="replace"))
+        if found:
+            return found[1]
+    return None
+
+
+def _say(text: str) -> int:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    return 0
+
+
+def _replay(folder: Path, options: Namespace) -> int:
+    terminated: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: terminated.append(number))
+    lag = float(_wish("standin-lag") or 0.0)
+    ends = _before(folder.name, terminated)
+    for line in _text(folder / "stdout.txt").splitlines(keepends=True):
+        if line.startswith("==PROF== Trying to shutdown"):
+            ends()
+        _print_slowly(line, lag)
+    sys.stderr.write(_text(folder / "stderr.txt"))
+    _log(_text(folder / "popcorn_fd.txt"))
+    if "==PROF== Report:" in _text(folder / "stdout.txt"):
+        Path(options.export).write_text(folder.name, encoding="utf-8")
+    return int(_text(folder / "exit_code"))
+
+
+def _before(name: str, terminated: list[int]) -> Callable[[], None]:
+    def wait() -> None:
+        while name == HANG and not terminated:
+            time.sleep(0.01)
+
+    return wait
+
+
+def _print_slowly(line: str, lag: float) -> None:
+    for part in re.split(r"(?<=%)|(?<=\.\.\.\.)", line):
+        _say(part)
+        time.sleep(lag)
+
+
+def _log(text: str) -> None:
+    with os.fdopen(os.dup(int(os.environ["POPCORN_FD"])), "w", encoding="utf-8") as pipe:
+        pipe.write(text)
+
+
+def _export(options: Namespace, recordings: Path) -> int:
+    name = Path(options.report).read_text(encoding="utf-8")
+    page = "raw" if options.page == "raw" else "details"
+    source = recordings / BORROWED.get(name, name) / f"ncu-{page}.{'csv' if options.csv else 'txt'}"
+    if not source.is_file():
+        return 1
+    return _say(_text(source))
+
+
+def _run(program: list[str]) -> int:
+    child = subprocess.Popen(program, close_fds=False)
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    _say(PLAIN.format(child.pid))
+    code = child.wait()
+    if code:
+        _say(APPLICATION.format(-code if code < 0 else code))
+    else:
+        _say(NONE)
+    return abs(code)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
