@@ -120,28 +120,28 @@ def _(error: errors.BenchmarkOutOfRange) -> str:
 @_sentence.register
 def _(error: errors.FileTypeWrong) -> str:
     return (
-        f'"{short(error.file_name, 100)}" is of a type that this problem does not take: attach a '
-        f"{' or '.join(error.allowed)} file."
+        f'"{short(error.file_name, 100)}" is of a type that this problem does not take: it takes '
+        f"{' or '.join(error.allowed)} files."
     )
 
 
 @_sentence.register
 def _(error: errors.FileEmpty) -> str:
-    return f'"{short(error.file_name, 100)}" is empty: attach the kernel that you want profiled.'
+    return f'"{short(error.file_name, 100)}" is empty: it must hold the kernel that you want profiled.'
 
 
 @_sentence.register
 def _(error: errors.FileTooLarge) -> str:
     return (
         f'"{short(error.file_name, 100)}" has {error.size:,} bytes and the limit is '
-        f"{error.limit:,}: attach a smaller file."
+        f"{error.limit:,}: send a smaller file."
     )
 
 
 @_sentence.register
 def _(error: errors.FileNotText) -> str:
     return (
-        f'"{short(error.file_name, 100)}" is not UTF-8 text: save it as UTF-8 and attach it again.'
+        f'"{short(error.file_name, 100)}" is not UTF-8 text: save it as UTF-8 and send it again.'
     )
 
 

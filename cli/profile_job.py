@@ -12,9 +12,10 @@ from pathlib import Path
 import click
 import msgspec
 
-from bot.jobs.errors import NcubotError
-from bot.jobs.spec import all_benchmarks, build_spec
-from bot.leaderboards.model import Task
+from bot.jobs.errors import FileTooLarge, NcubotError
+from bot.jobs.source import decode_source
+from bot.jobs.spec import build_spec
+from bot.jobs.validate import check_capture, check_ending, check_single_gpu, choose_benchmarks
 from bot.leaderboards.task import load_task
 from bot.reports.table import render_table
 from bot.wording import failure_sentence, sentence
@@ -30,7 +31,6 @@ from runner.settings import RunnerSettings
 from runner.store import Store
 from runner_client.wire import (
     MAX_SOURCE_BYTES,
-    Benchmark,
     BenchmarkResult,
     BenchmarkStatus,
     CaptureOptions,
@@ -47,22 +47,43 @@ WEEK_S = 7 * 86_400.0
 
 def ask(submission: Path, problem: Path, options: Mapping[str, str | int | None]) -> JobSpec:
     """Build the job that the command line describes. Raises ClickException."""
-    task = _task(problem)
+    try:
+        return _ask(submission, problem, options)
+    except NcubotError as error:
+        raise click.ClickException(sentence(error)) from error
+
+
+def _ask(submission: Path, problem: Path, options: Mapping[str, str | int | None]) -> JobSpec:
+    # Shared evaluators lie beside the problem's folder: `source: ../eval.py`.
+    task = load_task(problem, problem.resolve().parent)
+    name = problem.resolve().name
     index = options["benchmark_index"]
-    spec = build_spec(
+    check_single_gpu(name, task)
+    check_ending(submission.name, task)
+    capture = _capture(options)
+    check_capture(capture)
+    return build_spec(
         id=uuid.uuid4().hex,
         requester="command line",
-        leaderboard=problem.resolve().name,
+        leaderboard=name,
         commit=None,
         gpu="local",
         task=task,
-        submission=_source(submission),
-        benchmarks=_benchmarks(task, index if isinstance(index, int) else None),
-        capture=_capture(options),
+        submission=decode_source(str(submission), _read(submission)),
+        benchmarks=choose_benchmarks(name, task, index if isinstance(index, int) else None),
+        capture=capture,
     )
-    if task.multi_gpu:
-        raise click.ClickException(f"{problem}: ncu cannot profile a problem over several GPUs")
-    return spec
+
+
+def _read(path: Path) -> bytes:
+    """Return a file's bytes. Raises FileTooLarge, also for a device that has no end."""
+    try:
+        if (size := path.stat().st_size) > MAX_SOURCE_BYTES:
+            raise FileTooLarge(str(path), size, MAX_SOURCE_BYTES)
+        with path.open("rb") as file:
+            return file.read(MAX_SOURCE_BYTES + 1)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
 
 
 def profile(spec: JobSpec, out: Path, engine: str | None) -> int:
@@ -126,37 +147,6 @@ def _line(event: JobEvent) -> str:
             return f"benchmark {event.benchmark}: exporting"
         case _:
             return "done"
-
-
-def _task(problem: Path) -> Task:
-    try:
-        # Shared evaluators lie beside the problem's folder: `source: ../eval.py`.
-        return load_task(problem, problem.resolve().parent)
-    except NcubotError as error:
-        raise click.ClickException(sentence(error)) from error
-
-
-def _source(path: Path) -> str:
-    try:
-        if path.stat().st_size > MAX_SOURCE_BYTES:
-            raise click.ClickException(f"{path} is larger than {MAX_SOURCE_BYTES:,} bytes")
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise click.ClickException(f"{path} is not UTF-8 text") from error
-    if not text.strip() or "\0" in text:
-        raise click.ClickException(f"{path} is empty or holds NUL characters")
-    return text
-
-
-def _benchmarks(task: Task, index: int | None) -> tuple[Benchmark, ...]:
-    every = all_benchmarks(task)
-    chosen = every if index is None else every[index : index + 1]
-    if not chosen:
-        valid = ", ".join(f"{one.index} ({one.spec})" for one in every)
-        raise click.ClickException(f"no benchmark {index}: there are {valid or 'none'}")
-    return chosen
 
 
 def _capture(options: Mapping[str, str | int | None]) -> CaptureOptions:

@@ -10,7 +10,7 @@ from bot.jobs.model import ProfileRequest
 from bot.jobs.source import clean_name, decode_source
 from bot.jobs.spec import all_benchmarks
 from bot.leaderboards.catalogue import Catalogue
-from bot.leaderboards.model import Leaderboard
+from bot.leaderboards.model import Leaderboard, Task
 from runner_client.wire import MAX_LAUNCHES, Benchmark, CaptureOptions, PythonEvaluator
 
 PYTHON_ENDINGS = (".py",)
@@ -47,7 +47,7 @@ def check(request: ProfileRequest, catalogue: Catalogue, rules: Rules) -> Draft:
     notes: list[str] = []
     leaderboard = _leaderboard(request, directives, catalogue, notes)
     _check_leaderboard(leaderboard, rules)
-    _check_ending(name, leaderboard)
+    check_ending(name, leaderboard.task)
     gpu = _gpu(request, directives, leaderboard, rules, notes)
     check_capture(request.capture)
     return Draft(
@@ -55,7 +55,7 @@ def check(request: ProfileRequest, catalogue: Catalogue, rules: Rules) -> Draft:
         gpu=gpu,
         file_name=name,
         text=text,
-        benchmarks=_benchmarks(request.benchmark, leaderboard),
+        benchmarks=choose_benchmarks(leaderboard.name, leaderboard.task, request.benchmark),
         notes=tuple(notes),
     )
 
@@ -83,12 +83,18 @@ def _check_leaderboard(leaderboard: Leaderboard, rules: Rules) -> None:
     deadline = leaderboard.deadline
     if deadline is not None and deadline < rules.now and not rules.profile_after_deadline:
         raise errors.DeadlinePassed(leaderboard.name, deadline)
-    if leaderboard.task.multi_gpu:
-        raise errors.MultiGpu(leaderboard.name)
+    check_single_gpu(leaderboard.name, leaderboard.task)
 
 
-def _check_ending(name: str, leaderboard: Leaderboard) -> None:
-    python = isinstance(leaderboard.task.evaluator, PythonEvaluator)
+def check_single_gpu(problem: str, task: Task) -> None:
+    """Raise MultiGpu for a task over several GPUs."""
+    if task.multi_gpu:
+        raise errors.MultiGpu(problem)
+
+
+def check_ending(name: str, task: Task) -> None:
+    """Raise FileTypeWrong for a file name that the task's language does not take."""
+    python = isinstance(task.evaluator, PythonEvaluator)
     allowed = PYTHON_ENDINGS if python else CUDA_ENDINGS
     if not name.lower().endswith(allowed):
         raise errors.FileTypeWrong(name, allowed)
@@ -142,10 +148,11 @@ def _both(listed: tuple[str, ...], available: Iterable[str]) -> tuple[str, ...]:
     return tuple(gpu for gpu in listed if gpu.casefold() in keys)
 
 
-def _benchmarks(index: int | None, leaderboard: Leaderboard) -> tuple[Benchmark, ...]:
-    every = all_benchmarks(leaderboard.task)
+def choose_benchmarks(problem: str, task: Task, index: int | None) -> tuple[Benchmark, ...]:
+    """Return the entry asked for, every one for None. Raises NoBenchmarks, BenchmarkOutOfRange."""
+    every = all_benchmarks(task)
     if not every:
-        raise errors.NoBenchmarks(leaderboard.name)
+        raise errors.NoBenchmarks(problem)
     if index is None:
         return every
     if not 0 <= index < len(every):

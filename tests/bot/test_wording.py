@@ -34,7 +34,7 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (errors.MultiGpu("qr"), "qr runs on several GPUs at once"),
         (errors.NoBenchmarks("qr"), "qr declares no benchmarks"),
         (errors.BenchmarkOutOfRange(41, SHAPES), "no benchmark 41: choose one of 0 (n: 0), 1 (n"),
-        (errors.FileTypeWrong("a.txt", (".cu", ".cpp")), "attach a .cu or .cpp file."),
+        (errors.FileTypeWrong("a.txt", (".cu", ".cpp")), "it takes .cu or .cpp files."),
         (errors.FileEmpty("a.py"), '"a.py" is empty'),
         (errors.FileTooLarge("a.py", 2_000_000, 1_000_000), "2,000,000 bytes and the limit is 1,"),
         (errors.FileNotText("a.py"), "is not UTF-8 text: save it as UTF-8"),

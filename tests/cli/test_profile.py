@@ -50,9 +50,9 @@ def profile(
     monkeypatch.setenv("NCUBOT_RUNNER_REPLAY_S", "0.05")
     monkeypatch.chdir(folder)
 
-    def run(source: str, *options: str) -> tuple[int, str, str]:
-        (folder / "kernel.py").write_text(source, encoding="utf-8")
-        argv = ["ncubot", "profile", "kernel.py", "--problem", "set/capitals", *options]
+    def run(source: str, *options: str, name: str = "kernel.py") -> tuple[int, str, str]:
+        (folder / name).write_text(source, encoding="utf-8")
+        argv = ["ncubot", "profile", name, "--problem", "set/capitals", *options]
         monkeypatch.setattr(sys, "argv", argv)
         with pytest.raises(SystemExit) as ended:
             main()
@@ -103,13 +103,17 @@ def test_a_wrong_answer_has_its_table_and_is_said(profile: Profile) -> None:
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        (GOOD, ("--benchmark-index", "7"), "no benchmark 7: there are 0 (size: 1024; seed: 31232)"),
+        (
+            GOOD,
+            ("--benchmark-index", "7"),
+            "no benchmark 7: choose one of 0 (size: 1024; seed: 31232)",
+        ),
         (GOOD, ("--launch-count", "0"), "--launch-count"),
         (GOOD, ("--kernel-name", ""), "capture options"),
         (GOOD, ("--kernel-name-base", "other"), "--kernel-name-base"),
         (GOOD, ("--problem", "nowhere"), "task.yml"),
-        (" \n", (), "kernel.py is empty"),
-        ("x" * 1_000_001, (), "kernel.py is larger than 1,000,000 bytes"),
+        (" \n", (), 'kernel.py" is empty'),
+        ("x" * 1_000_001, (), 'kernel.py" has 1,000,001 bytes and the limit is 1,000,000'),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(
@@ -141,3 +145,11 @@ def test_the_recorded_engine_refuses_what_it_has_not(profile: Profile) -> None:
     status, out, err = profile(GOOD, "--engine", "recorded")
     assert (status, out) == (1, "")
     assert err.splitlines()[-1].startswith("ncubot: ")
+
+
+def test_a_file_of_another_language_is_refused_like_in_discord(profile: Profile) -> None:
+    status, _, err = profile(GOOD, name="kernel.md")
+    assert status == 2
+    assert err == (
+        'ncubot: "kernel.md" is of a type that this problem does not take: it takes .py files.\n'
+    )
