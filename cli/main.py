@@ -16,6 +16,17 @@ COMMANDS = {
     "sync": "cli.sync",
 }
 BAD_INPUT = 2
+# Which extra brings a module that the base install does without.
+EXTRAS = {
+    "aiosqlite": "bot",
+    "alembic": "bot",
+    "asyncpg": "bot",
+    "discord": "bot",
+    "matplotlib": "bot",
+    "simcord": "demo",
+    "sqlalchemy": "bot",
+    "stamina": "bot",
+}
 
 
 class LazyGroup(click.Group):
@@ -48,6 +59,13 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     except click.ClickException as error:
         click.echo(f"ncubot: {' '.join(error.format_message().split())}", err=True)
+        sys.exit(BAD_INPUT)
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        needs = "demo" if "demo" in sys.argv[1:2] else extra
+        click.echo(f"ncubot: {error.name} is missing here: pip install 'ncubot[{needs}]'", err=True)
         sys.exit(BAD_INPUT)
     except click.Abort:
         sys.exit(130)
