@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test soak lint bench clean
 
 setup: .venv/.ready
 
@@ -23,6 +23,10 @@ lint: setup
 
 test: lint
 	$(BIN)/pytest --cov --cov-report=term $(ARGS)
+
+# The long loops in full: hostile submissions, and a runner killed over and over.
+soak: setup
+	NCUBOT_SOAK=1 $(BIN)/pytest tests/soak tests/hostile --timeout=1800 $(ARGS)
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -14,7 +14,14 @@ from bot.answers import DiscordInteraction, answer_error
 from bot.services import Services, provide
 
 log = logging.getLogger(__name__)
-EXTENSIONS = ("cogs.account", "cogs.leaderboard", "cogs.profile")
+EXTENSIONS = (
+    "cogs.account",
+    "cogs.kernels",
+    "cogs.leaderboard",
+    "cogs.menu",
+    "cogs.profile",
+    "cogs.profiles",
+)
 TREE_FILE = "commands.sha256"
 
 
@@ -24,9 +31,10 @@ class AnsweringTree(app_commands.CommandTree[discord.Client]):
     async def on_error(
         self, interaction: DiscordInteraction, error: app_commands.AppCommandError, /
     ) -> None:
-        """Answer what no cog has answered."""
+        """Answer what neither a cog nor the command itself has answered."""
         command = interaction.command
-        if command is None or getattr(command, "binding", None) is None:
+        bound = getattr(command, "binding", None) or getattr(command, "on_error", None)
+        if bound is None:
             await answer_error(interaction, error)
 
 

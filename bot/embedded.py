@@ -1,4 +1,8 @@
-"""A runner of the bot's own: a child process on loopback, its token passed by the environment."""
+"""A runner of the bot's own: a child process on loopback, its token passed by the environment.
+
+It holds the other end of a pipe as its standard input, so that it ends with the bot even where
+that was killed.
+"""
 
 import asyncio
 import os
@@ -14,10 +18,12 @@ from bot.jobs.errors import RunnerNotStarted
 from bot.settings import ALIASES
 from runner_client.address import RunnerAddress
 from runner_client.client import RunnerClient
+from runner_client.logs import LogFormat
 from runner_client.secret import Secret
 
 NAME = "embedded"
 TOKEN_VARIABLE = "NCUBOT_RUNNER_TOKEN"  # noqa: S105 - the variable's name
+FORMAT_VARIABLE = "NCUBOT_RUNNER_LOG_FORMAT"
 LISTENING = "listening on "
 START_S = 60.0
 END_S = 30.0
@@ -27,16 +33,17 @@ PROGRAM = (sys.executable, "-P", "-c", "from cli.main import main; main()", "run
 
 @asynccontextmanager
 async def embedded_runner(
-    data: Path, engine: str, log: Path | None = None
+    data: Path, engine: str, log: Path | None = None, log_format: LogFormat = LogFormat.TEXT
 ) -> AsyncIterator[RunnerAddress]:
     """Run a runner as long as the context lasts and give its address.
 
     `engine` is `local` or `recorded`; the runner's log goes to the file `log`, or to our own
-    stderr. Raises RunnerNotStarted.
+    stderr, in `log_format`. Raises RunnerNotStarted.
     """
     token = secrets.token_urlsafe(32)
+    env = child_environment(os.environ, token) | {FORMAT_VARIABLE: log_format.value}
     await asyncio.to_thread(data.mkdir, parents=True, exist_ok=True)
-    process = await _spawn(data, engine, token, log)
+    process = await _spawn(data, engine, env, log)
     try:
         url = await _listening(process, log)
         async with _drained(process):
@@ -57,7 +64,7 @@ def child_environment(environ: Mapping[str, str], token: str) -> dict[str, str]:
 
 
 async def _spawn(
-    data: Path, engine: str, token: str, log: Path | None
+    data: Path, engine: str, env: Mapping[str, str], log: Path | None
 ) -> asyncio.subprocess.Process:
     options = ("--host", "127.0.0.1", "--port", "0", "--data", str(data), "--engine", engine)
     stderr = await asyncio.to_thread(log.open, "ab") if log is not None else None
@@ -65,10 +72,11 @@ async def _spawn(
         return await asyncio.create_subprocess_exec(
             *PROGRAM,
             *options,
-            stdin=asyncio.subprocess.DEVNULL,
+            "--end-with-stdin",
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=stderr,
-            env=child_environment(os.environ, token),
+            env=env,
         )
     finally:
         if stderr is not None:

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
-from contextlib import AsyncExitStack
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from msgspec import structs
 
@@ -11,10 +13,14 @@ from bot.embedded import embedded_runner
 from bot.jobs.runners import Runners
 from bot.jobs.service import JobService
 from bot.leaderboards.catalogue import Catalogue
-from bot.leaderboards.errors import SourceError
-from bot.leaderboards.service import LeaderboardService
+from bot.leaderboards.check.task import check_task
+from bot.leaderboards.errors import SourceError, SyncBusy
+from bot.leaderboards.gpus import GpuNames
+from bot.leaderboards.service import LeaderboardService, Request
+from bot.reports.pictures.worker import PictureWorker
 from bot.settings import BotSettings, load_settings
 from bot.storage.accounts import Accounts
+from bot.storage.audit import Who
 from bot.storage.database import open_database
 from bot.wording import sentence
 
@@ -31,6 +37,7 @@ class Services:
     jobs: JobService
     leaderboards: LeaderboardService
     runners: Runners
+    pictures: PictureWorker
     stack: AsyncExitStack
 
     async def close(self) -> None:
@@ -47,10 +54,14 @@ async def open_services(settings: BotSettings) -> Services:
         database = await open_database(settings.database)
         stack.push_async_callback(database.close)
         catalogue, accounts = Catalogue(), Accounts(database)
-        leaderboards = LeaderboardService(database, catalogue)
+        leaderboards = LeaderboardService(database, catalogue, settings, check_task)
         await _load_problems(settings, leaderboards)
-        runners = Runners(settings.runners, settings.max_artifact_bytes)
+        _keep_current(settings, leaderboards, stack)
+        names = GpuNames(settings.gpu_aliases)
+        runners = Runners(settings.runners, settings.max_artifact_bytes, names)
         stack.push_async_callback(runners.close)
+        pictures = PictureWorker(settings.data)
+        stack.push_async_callback(pictures.close)
         return Services(
             settings=settings,
             catalogue=catalogue,
@@ -58,19 +69,44 @@ async def open_services(settings: BotSettings) -> Services:
             jobs=JobService(settings, database, accounts, catalogue, runners),
             leaderboards=leaderboards,
             runners=runners,
+            pictures=pictures,
             stack=stack.pop_all(),
         )
 
 
 async def _load_problems(settings: BotSettings, leaderboards: LeaderboardService) -> None:
     try:
-        report = await leaderboards.sync_folder(settings.problems)
-    except SourceError as error:
+        report = await leaderboards.sync_folder(settings.problems, Who(origin="start"))
+    except (SourceError, SyncBusy) as error:
         log.warning("problems were not loaded: %s", sentence(error))
         await leaderboards.refresh()
         return
     for fault in report.errors:
         log.warning("problem %s cannot be used: %s", fault.name, fault.error)
+    for skip in report.skipped:
+        log.warning("problem %s was left as it is: %s", skip.name, skip.reason)
+
+
+def _keep_current(
+    settings: BotSettings, leaderboards: LeaderboardService, stack: AsyncExitStack
+) -> None:
+    """Let what is served follow the tables, and the tables a source where the settings say so."""
+    _in_background(leaderboards.watch(), stack)
+    if settings.sync_every is not None and settings.sync_source is not None:
+        request = Request(source=settings.sync_source, ref=settings.sync_ref, anywhere=True)
+        every = timedelta(seconds=settings.sync_every)
+        _in_background(leaderboards.sync_periodically(request, every), stack)
+
+
+def _in_background(work: Coroutine[None, None, None], stack: AsyncExitStack) -> None:
+    task = asyncio.create_task(work)
+
+    async def end() -> None:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    stack.push_async_callback(end)
 
 
 @dataclass(slots=True)
@@ -128,7 +164,8 @@ async def open_with_runner(settings: BotSettings) -> Services:
     """
     async with AsyncExitStack() as stack:
         if not settings.runners:
-            runner = embedded_runner(settings.data / "runner", "local")
+            folder, log_format = settings.data / "runner", settings.log_format
+            runner = embedded_runner(folder, "local", log_format=log_format)
             address = await stack.enter_async_context(runner)
             settings = structs.replace(settings, runners=(address,))
         services = await open_services(settings)

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct, field
 
 from bot.config import load
 from runner_client.address import RunnerAddress
+from runner_client.logs import LogFormat
 from runner_client.secret import Secret
 
 ALIASES = {"discord_token": "DISCORD_TOKEN", "database_url": "DATABASE_URL"}
@@ -25,7 +26,13 @@ class BotSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     `runners` empty means a runner of the bot's own on loopback. `upload_limit` in bytes narrows
     Discord's own. `admin_role` is a role's id that counts as admin beside Manage Server.
     `runner_patience` in seconds is how long an unreachable runner is waited for in a running job.
-    `max_artifact_bytes` bounds one fetched file.
+    `max_artifact_bytes` bounds one fetched file. `application_id` is Discord's number of the bot,
+    for the invite address; where it is not set, the token tells it.
+
+    Syncs: `git_tokens` by host (`github.com`) let private repositories be read;
+    `sync_time_limit` in seconds and `sync_max_bytes` bound one fetch. With `sync_every` in seconds
+    `sync_source` at `sync_ref` is synced again and again. `gpu_aliases` maps further spellings of
+    GPUs to their names.
     """
 
     discord_token: Secret | None = None
@@ -38,11 +45,22 @@ class BotSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     profile_after_deadline: bool = True
     runner_patience: Annotated[float, Meta(ge=0, le=86_400)] = 600.0
     max_artifact_bytes: Annotated[int, Meta(ge=1)] = 2_000_000_000
+    application_id: Annotated[int, Meta(ge=1)] | None = None
+    log_format: LogFormat = LogFormat.TEXT
+    git_tokens: dict[str, Secret] = {}
+    sync_time_limit: Annotated[float, Meta(gt=0, le=3_600)] = 300.0
+    sync_max_bytes: Annotated[int, Meta(ge=1_000_000)] = 500_000_000
+    sync_every: Annotated[float, Meta(ge=60)] | None = None
+    sync_source: str | None = None
+    sync_ref: str | None = None
+    gpu_aliases: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         names = [runner.name for runner in self.runners]
         if len(set(names)) != len(names):
             raise ValueError("runners: each needs a name of its own")
+        if self.sync_every is not None and not self.sync_source:
+            raise ValueError("sync_every: set sync_source too")
 
     @property
     def database(self) -> str:

@@ -1,11 +1,13 @@
 """Where errors become sentences. Plain text; whoever sends it to Discord escapes it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import singledispatch
 
 from bot.config import ConfigError
+from bot.failures import FAILURES
 from bot.jobs import errors
-from bot.leaderboards.errors import GrammarError, SourceError
+from bot.leaderboards.check.model import Verdict
+from bot.leaderboards.errors import GrammarError, SourceError, SyncBusy
 from bot.storage import errors as storage
 from runner_client.wire import Failure, FailureKind
 
@@ -23,8 +25,9 @@ def sentence(error: errors.NcubotError) -> str:
 
 def failure_sentence(failure: Failure) -> str:
     """Say in one sentence why a benchmark gave no counters, and what to do next."""
-    limit = MAX_CHOICES if failure.kind in _CHOICES else MAX_TEXT
-    return _FAILURES[failure.kind](short(failure.detail, limit))
+    row = FAILURES[failure.kind]
+    detail = short(failure.detail, MAX_CHOICES if failure.kind in _CHOICES else MAX_TEXT)
+    return f"{row.cause}{f' ({detail})' if detail else ''}: {row.mend}."
 
 
 def short(text: str, limit: int = MAX_TEXT) -> str:
@@ -63,6 +66,17 @@ def _(error: errors.LeaderboardUnknown) -> str:
     if error.nearest is not None:
         return f'No leaderboard "{name}"; did you mean {error.nearest}?'
     return f'No leaderboard "{name}"; there are {_or_none(error.known)}.'
+
+
+@_sentence.register
+def _(error: errors.TemplateMissing) -> str:
+    if not error.known:
+        return f"{error.leaderboard} has no starter file: ask its author for one."
+    language = short(error.language or "", 40)
+    return (
+        f"{error.leaderboard} has no starter file in {language}: choose one of "
+        f"{listed(error.known)}."
+    )
 
 
 @_sentence.register
@@ -106,6 +120,23 @@ def _(error: errors.MultiGpu) -> str:
     )
 
 
+_CANNOT = {
+    Verdict.TORCH_PROFILER_ONLY: "its evaluator profiles with torch.profiler only",
+    Verdict.NOT_IMPLEMENTED: "its evaluator has no `profile` mode that ncu can select",
+    Verdict.NOT_NVIDIA: "it runs on other GPUs than NVIDIA's",
+    Verdict.MULTI_GPU: "it runs on several GPUs at once",
+}
+
+
+@_sentence.register
+def _(error: errors.ProfileUnsupported) -> str:
+    instead = f"profile one of {listed(error.able)}" if error.able else "ask an admin"
+    return (
+        f"{error.leaderboard} cannot give hardware counters, since {_CANNOT[error.verdict]}: "
+        f"{instead}."
+    )
+
+
 @_sentence.register
 def _(error: errors.NoBenchmarks) -> str:
     return f"{error.leaderboard} declares no benchmarks to profile: choose another leaderboard."
@@ -127,7 +158,8 @@ def _(error: errors.FileTypeWrong) -> str:
 
 @_sentence.register
 def _(error: errors.FileEmpty) -> str:
-    return f'"{short(error.file_name, 100)}" is empty: it must hold the kernel that you want profiled.'
+    name = short(error.file_name, 100)
+    return f'"{name}" is empty: it must hold the kernel that you want profiled.'
 
 
 @_sentence.register
@@ -140,9 +172,7 @@ def _(error: errors.FileTooLarge) -> str:
 
 @_sentence.register
 def _(error: errors.FileNotText) -> str:
-    return (
-        f'"{short(error.file_name, 100)}" is not UTF-8 text: save it as UTF-8 and send it again.'
-    )
+    return f'"{short(error.file_name, 100)}" is not UTF-8 text: save it as UTF-8 and send it again.'
 
 
 @_sentence.register
@@ -153,6 +183,11 @@ def _(error: errors.FileUnreadable) -> str:
 @_sentence.register
 def _(error: errors.OptionInvalid) -> str:
     return f"Option {error.option} cannot be used: {short(error.reason)}."
+
+
+@_sentence.register
+def _(error: errors.ResultGone) -> str:
+    return f"The counters of job {error.job_id[:8]} are no longer kept here: profile again."
 
 
 @_sentence.register
@@ -180,6 +215,27 @@ def _(error: errors.RunnerDenied) -> str:
     return (
         f"Runner {error.runner} does not accept this bot's token; this is not your fault: an admin "
         "must set the same token on both sides."
+    )
+
+
+@_sentence.register
+def _(error: errors.RunnerUntrusted) -> str:
+    return (
+        f"Runner {error.runner} has a certificate that this bot does not trust "
+        f"({short(error.reason)}); this is not your fault: an admin must set its ca or fingerprint."
+    )
+
+
+@_sentence.register
+def _(error: errors.OverLimit) -> str:
+    return failure_sentence(Failure(kind=FailureKind.LAUNCH_LIMIT, detail=error.reason))
+
+
+@_sentence.register
+def _(error: errors.RunnerBusy) -> str:
+    return (
+        f"Runner {error.runner} takes no job at the moment ({short(error.reason)}); this is not "
+        "your fault: try again later."
     )
 
 
@@ -217,7 +273,12 @@ def _(error: GrammarError) -> str:
 
 @_sentence.register
 def _(error: SourceError) -> str:
-    return f"{short(error.source)}: {short(error.reason)}."
+    return f"{short(error.source)}: {short(error.reason, 400)}."
+
+
+@_sentence.register
+def _(_: SyncBusy) -> str:
+    return "Another sync is under way: try again when it has ended."
 
 
 @_sentence.register
@@ -248,59 +309,3 @@ def _(error: storage.DatabaseAheadError) -> str:
 
 def _or_none(names: tuple[str, ...]) -> str:
     return listed(names) if names else "none so far, ask an admin"
-
-
-def _with(text: str, mend: str) -> Callable[[str], str]:
-    """Make a sentence of a cause and a next step, the evidence in brackets between them."""
-    return lambda detail: f"{text}{f' ({detail})' if detail else ''}: {mend}."
-
-
-_FAILURES: dict[FailureKind, Callable[[str], str]] = {
-    FailureKind.PROFILE_MODE_MISSING: _with(
-        "This problem's evaluator has no profile mode",
-        "it cannot give counters until its author adds one",
-    ),
-    FailureKind.NOTHING_IN_RANGE: _with(
-        "No kernel was launched inside the range custom_kernel",
-        "check that your code launches its kernels from the calling thread, and that the "
-        "problem's evaluator opens that range",
-    ),
-    FailureKind.FILTER_MATCHED_NONE: _with(
-        "The kernel filter matched nothing", "choose one of the kernels that were launched"
-    ),
-    FailureKind.SUBMISSION_ERROR: _with(
-        "Your submission failed", "mend the error and profile again"
-    ),
-    FailureKind.COMPILE_ERROR: _with(
-        "Your submission did not compile", "mend the error and profile again"
-    ),
-    FailureKind.WRONG_ANSWER: _with(
-        "The evaluator said that the output is wrong", "run the problem's tests first"
-    ),
-    FailureKind.TIME_LIMIT: _with(
-        "The time limit was reached",
-        "ask for one benchmark, fewer launches or one kernel, since profiling is far slower than a "
-        "plain run",
-    ),
-    FailureKind.COUNTERS_DENIED: _with(
-        "The GPU's counters are closed to the runner",
-        "this is not your fault, an admin must permit them in the driver",
-    ),
-    FailureKind.PROFILER_ERROR: _with(
-        "Nsight Compute failed", "this is not your fault, try again and tell an admin if it stays"
-    ),
-    FailureKind.EXPORT_FAILED: _with(
-        "The report was captured but could not be read into a table",
-        "open the .ncu-rep file in Nsight Compute",
-    ),
-    FailureKind.EVALUATOR_ERROR: _with(
-        "The problem's evaluator failed", "this is not your fault, tell the problem's author"
-    ),
-    FailureKind.CANCELLED: _with("The job was cancelled", "type /profile to start another"),
-    FailureKind.NOT_RECORDED: _with(
-        "This runner has no GPU and replays recordings only", "choose one that it has"
-    ),
-    FailureKind.RUNNER_ERROR: _with(
-        "The runner failed", "this is not your fault, try again and tell an admin if it stays"
-    ),
-}

@@ -7,13 +7,17 @@ import click
 
 # Subcommands are imported when they are called: `ncubot report` must not load discord.py.
 COMMANDS = {
+    "check": "cli.check",
     "db": "cli.db",
     "demo": "cli.demo",
+    "doctor": "cli.doctor",
+    "new": "cli.new",
     "profile": "cli.profile",
     "report": "cli.report",
     "run": "cli.run",
     "runner": "cli.runner",
     "sync": "cli.sync",
+    "verify": "cli.verify",
 }
 BAD_INPUT = 2
 # Which extra brings a module that the base install does without.

@@ -6,12 +6,13 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
 import msgspec
 
+from bot.failures import FAILURES
 from bot.jobs.errors import FileTooLarge, NcubotError
 from bot.jobs.source import decode_source
 from bot.jobs.spec import build_spec
@@ -40,6 +41,7 @@ from runner_client.wire import (
     JobResult,
     JobSpec,
     Preparing,
+    Retrying,
 )
 
 WEEK_S = 7 * 86_400.0
@@ -69,13 +71,13 @@ def _ask(submission: Path, problem: Path, options: Mapping[str, str | int | None
         commit=None,
         gpu="local",
         task=task,
-        submission=decode_source(str(submission), _read(submission)),
+        submission=decode_source(str(submission), read_submission(submission)),
         benchmarks=choose_benchmarks(name, task, index if isinstance(index, int) else None),
         capture=capture,
     )
 
 
-def _read(path: Path) -> bytes:
+def read_submission(path: Path) -> bytes:
     """Return a file's bytes. Raises FileTooLarge, also for a device that has no end."""
     try:
         if (size := path.stat().st_size) > MAX_SOURCE_BYTES:
@@ -91,8 +93,8 @@ def profile(spec: JobSpec, out: Path, engine: str | None) -> int:
     with tempfile.TemporaryDirectory(prefix="ncubot-profile-") as folder:
         settings = runner_settings(None, {"data": Path(folder), "engine": engine})
         store = Store(settings.folder)
-        result = asyncio.run(_run(spec, settings, store))
-        _copy_artifacts(store.artifacts(spec.id), out)
+        [result] = asyncio.run(run_jobs([spec], settings, store))
+        copy_artifacts(store.artifacts(spec.id), out)
     _print_failure_of_job(result)
     origin = f", recorded on {result.recorded_on}" if result.recorded_on else ""
     for benchmark in result.benchmarks:
@@ -101,13 +103,27 @@ def profile(spec: JobSpec, out: Path, engine: str | None) -> int:
     return 0 if fine and result.failure is None else 1
 
 
-async def _run(spec: JobSpec, settings: RunnerSettings, store: Store) -> JobResult:
+async def run_jobs(
+    specs: Iterable[JobSpec], settings: RunnerSettings, store: Store
+) -> tuple[JobResult, ...]:
+    """Run jobs one after the other with the engine in this process, telling of it on stderr.
+
+    Raises ClickException where this machine cannot profile.
+    """
     engine = _engine(settings)
     problems = await engine.problems()
     if problems:
         raise click.ClickException("; ".join(problems))
-    spec = msgspec.structs.replace(spec, gpu=await engine.gpu())
+    gpu = await engine.gpu()
     store.open()
+    try:
+        here = (msgspec.structs.replace(spec, gpu=gpu) for spec in specs)
+        return tuple([await _run(spec, engine, settings, store) for spec in here])
+    finally:
+        store.close()
+
+
+async def _run(spec: JobSpec, engine: Engine, settings: RunnerSettings, store: Store) -> JobResult:
     store.create(spec)
     job = LiveJob(spec, EventLog(store, spec.id, []))
     teller = asyncio.create_task(_tell(job.log))
@@ -138,15 +154,24 @@ def _line(event: JobEvent) -> str:
     match event:
         case Preparing():
             return "preparing"
-        case Capturing(kernel=0):
-            return f"benchmark {event.benchmark}: running"
         case Capturing():
-            place = f"kernel {event.kernel} of at most {event.limit}"
-            return f"benchmark {event.benchmark}: {place}: {escaped(event.name)}"
+            return f"benchmark {event.benchmark}: {_capturing(event)}"
+        case Retrying():
+            cause = FAILURES[event.reason].cause
+            again = f"trying again in {event.wait_s:.0f} s"
+            return f"benchmark {event.benchmark}: {cause}, {again}"
         case Exporting():
             return f"benchmark {event.benchmark}: exporting"
         case _:
             return "done"
+
+
+def _capturing(event: Capturing) -> str:
+    if event.kernel == 0:
+        return "ncu is connected" if event.connected else "running"
+    done = f"{event.passes} passes" if event.passes else f"{event.percent} %"
+    place = f"kernel {event.kernel} of at most {event.limit}"
+    return f"{place}, {done}: {escaped(event.name)}"
 
 
 def _capture(options: Mapping[str, str | int | None]) -> CaptureOptions:
@@ -158,7 +183,8 @@ def _capture(options: Mapping[str, str | int | None]) -> CaptureOptions:
         raise click.ClickException(f"capture options: {error}") from error
 
 
-def _copy_artifacts(folder: Path, out: Path) -> None:
+def copy_artifacts(folder: Path, out: Path) -> None:
+    """Copy what a job left to where the user wants it. Raises ClickException."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.iterdir()):

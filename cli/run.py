@@ -1,6 +1,5 @@
 """`ncubot run`: the Discord bot, with a runner of its own where none is configured."""
 
-import logging
 from pathlib import Path
 
 import click
@@ -8,9 +7,9 @@ import click
 from bot.jobs.errors import NcubotError
 from bot.settings import load_settings
 from bot.wording import sentence
+from runner_client.logs import configure, secrets_in
 
 UNSET = "no Discord token: set DISCORD_TOKEN to your bot's, or try `ncubot demo`, which needs none"
-LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 @click.command("run")
@@ -27,7 +26,7 @@ def command(config: Path | None) -> None:
             raise click.UsageError(UNSET)
         from bot.application import run_until_stopped  # noqa: PLC0415 - needs the extra `bot`
 
-        logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
+        configure(settings.log_format, secrets_in(settings))
         run_until_stopped(settings, settings.discord_token)
     except NcubotError as error:
         raise click.ClickException(sentence(error)) from error

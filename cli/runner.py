@@ -15,24 +15,28 @@ import click
 @click.option("--python", help="Interpreter for the evaluators.")
 @click.option("--ncu", help="Nsight Compute's command line.")
 @click.option("--nvcc", help="CUDA compiler.")
-def command(config: Path | None, **options: str | int | Path | None) -> None:
+@click.option("--end-with-stdin", is_flag=True, help="End when standard input does: for a parent.")
+def command(
+    config: Path | None, *, end_with_stdin: bool, **options: str | int | Path | None
+) -> None:
     """Run captures for bots; the token comes from NCUBOT_RUNNER_TOKEN."""
     import asyncio  # noqa: PLC0415 - `ncubot --help` imports this module
-    import logging  # noqa: PLC0415 - as above
 
     from cli.runner_settings import runner_settings  # noqa: PLC0415 - as above
     from runner.app import serve  # noqa: PLC0415 - as above
     from runner.recorded import BadRecording  # noqa: PLC0415 - as above
+    from runner.tls import BadCertificate  # noqa: PLC0415 - as above
+    from runner_client.logs import configure, secrets_in  # noqa: PLC0415 - as above
 
     settings = runner_settings(config, options)
     if settings.token is None and not settings.on_loopback:
         raise click.UsageError(
             f"{settings.host} is not loopback: set NCUBOT_RUNNER_TOKEN to a secret first"
         )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    configure(settings.log_format, secrets_in(settings))
     try:
-        asyncio.run(serve(settings, _announce))
-    except BadRecording as error:
+        asyncio.run(serve(settings, _announce, end_with_stdin=end_with_stdin))
+    except (BadCertificate, BadRecording) as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)

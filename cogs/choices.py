@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from discord import app_commands
 
+from bot.leaderboards.gpus import GpuNames
 from bot.leaderboards.model import Leaderboard, spec_line
 from bot.reports.neutral import clip, plain
 
@@ -19,15 +20,23 @@ def leaderboard_choices(
     return [app_commands.Choice(name=name, value=name) for name in _matching(names, typed)]
 
 
+def board_choices(
+    boards: Iterable[Leaderboard], typed: str, *, closed: bool | None = None
+) -> list[app_commands.Choice[str]]:
+    """Offer leaderboards for an admin's command: all, or those that are closed or open."""
+    names = (board.name for board in boards if closed is None or board.closed is closed)
+    return [app_commands.Choice(name=name, value=name) for name in _matching(names, typed)]
+
+
 def gpu_choices(
-    board: Leaderboard | None, available: tuple[str, ...], typed: str
+    board: Leaderboard | None, available: tuple[str, ...], typed: str, names: GpuNames
 ) -> list[app_commands.Choice[str]]:
     """Offer the GPUs of the leaderboard; those without a runner come last and say so."""
     listed = available if board is None else board.gpus
-    ready = {gpu.casefold() for gpu in available}
-    ordered = sorted(listed, key=lambda gpu: gpu.casefold() not in ready)
+    ready = set(names.both(listed, available))
+    ordered = sorted(listed, key=lambda gpu: gpu not in ready)
     return [
-        app_commands.Choice(name=_gpu_label(gpu, gpu.casefold() in ready), value=gpu)
+        app_commands.Choice(name=_gpu_label(gpu, gpu in ready), value=gpu)
         for gpu in _matching((gpu for gpu in ordered if len(gpu) <= NAME_LIMIT), typed)
     ]
 

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 import discord
 
 from bot.answers import DiscordInteraction
-from bot.reports.reply import ReplyMessage
+from bot.reports.message import ReplyMessage
 from bot.reports.uploads import largest
-from cogs.embeds import open_files, reply_embed
+from cogs.embeds import open_files, reply_embeds
+from cogs.picking import picker_view
 
 log = logging.getLogger(__name__)
 TOO_LARGE_STATUS = 413
@@ -35,14 +36,18 @@ async def deliver(interaction: DiscordInteraction, messages: tuple[ReplyMessage,
     async def in_place(message: ReplyMessage, files: list[discord.File]) -> None:
         await interaction.edit_original_response(
             content=message.table or None,
-            embed=reply_embed(message),
+            embeds=reply_embeds(message),
             attachments=files,
-            view=None,
+            view=picker_view(message.picker) if message.picker else None,
         )
 
     async def follow_up(message: ReplyMessage, files: list[discord.File]) -> None:
         await interaction.followup.send(
-            message.table, embed=reply_embed(message), files=files, ephemeral=True
+            message.table,
+            embeds=reply_embeds(message),
+            files=files,
+            view=picker_view(message.picker) if message.picker else discord.utils.MISSING,
+            ephemeral=True,
         )
 
     await _send(messages[0], in_place)

@@ -3,8 +3,8 @@
 import discord
 
 from bot.jobs.model import Job
+from bot.reports.message import TITLE_LIMIT, ReplyMessage, Tone
 from bot.reports.neutral import clip, plain
-from bot.reports.reply import TITLE_LIMIT, ReplyMessage, Tone
 from bot.reports.uploads import Upload
 
 COLOURS = {
@@ -27,6 +27,16 @@ def reply_embed(message: ReplyMessage) -> discord.Embed:
     return embed
 
 
+def reply_embeds(message: ReplyMessage) -> list[discord.Embed]:
+    """Build all embeds of a reply: the facts, then each picture, which a gallery would crop."""
+    pictures = [
+        discord.Embed(colour=COLOURS[message.tone]).set_image(url=f"attachment://{file.name}")
+        for file in message.files
+        if file.alt
+    ]
+    return [reply_embed(message), *pictures]
+
+
 def progress_embed(job: Job, text: str) -> discord.Embed:
     """Build the embed that stands while a job is under way."""
     title = clip(plain(f"{job.leaderboard} on {job.gpu}"), TITLE_LIMIT)
@@ -35,4 +45,7 @@ def progress_embed(job: Job, text: str) -> discord.Embed:
 
 def open_files(uploads: tuple[Upload, ...]) -> list[discord.File]:
     """Open files for one attempt to send; a second attempt needs them anew. Blocks on the disk."""
-    return [discord.File(upload.path, filename=upload.name) for upload in uploads]
+    return [
+        discord.File(upload.path, filename=upload.name, description=upload.alt or None)
+        for upload in uploads
+    ]

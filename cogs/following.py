@@ -9,6 +9,7 @@ from discord import ui
 from bot.answers import DiscordInteraction, answer, refusals_answered, worded
 from bot.jobs.errors import NcubotError
 from bot.jobs.model import Job
+from bot.reports.illustrate import illustrated
 from bot.reports.reply import compose
 from bot.services import Services
 from cogs.delivery import deliver, upload_limit
@@ -63,7 +64,8 @@ async def follow(interaction: DiscordInteraction, services: Services, job: Job) 
         view.stop()
         await progress.close()
     limit = upload_limit(interaction, services.settings.upload_limit)
-    await deliver(interaction, await asyncio.to_thread(compose, outcome, limit))
+    pictures = await illustrated(services.pictures, outcome)
+    await deliver(interaction, await asyncio.to_thread(compose, outcome, limit, pictures))
     await services.jobs.delivered(job.id)
 
 

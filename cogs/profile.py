@@ -6,17 +6,14 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from bot.answers import DiscordInteraction, refusals_answered
-from bot.jobs.errors import FileTooLarge, FileUnreadable
-from bot.jobs.model import ProfileRequest
+from bot.answers import DiscordInteraction
 from bot.leaderboards.model import Leaderboard
+from cogs.asking import Asked, profile
 from cogs.choices import benchmark_choices, gpu_choices, leaderboard_choices
-from cogs.following import follow
 from cogs.service import ServiceCog
 from runner_client.wire import (
     DEFAULT_LAUNCHES,
     MAX_LAUNCHES,
-    MAX_SOURCE_BYTES,
     CaptureOptions,
     KernelNameBase,
 )
@@ -52,23 +49,17 @@ class Profile(ServiceCog):
     ) -> None:
         """Check, queue, follow and deliver one profile."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        async with refusals_answered(interaction):
-            request = ProfileRequest(
-                user_id=interaction.user.id,
-                file_name=submission.filename,
-                source=await read(submission),
-                leaderboard=leaderboard,
-                gpu=gpu,
-                benchmark=benchmark,
-                capture=CaptureOptions(
-                    kernel_name=kernel_name,
-                    kernel_name_base=KernelNameBase(kernel_name_base) if kernel_name_base else None,
-                    launch_count=launch_count,
-                ),
-                channel_id=interaction.channel_id,
-                guild_id=interaction.guild_id,
-            )
-            await follow(interaction, self.services, await self.services.jobs.submit(request))
+        asked = Asked(
+            leaderboard=leaderboard,
+            gpu=gpu,
+            benchmark=benchmark,
+            capture=CaptureOptions(
+                kernel_name=kernel_name,
+                kernel_name_base=KernelNameBase(kernel_name_base) if kernel_name_base else None,
+                launch_count=launch_count,
+            ),
+        )
+        await profile(interaction, self.services, submission, asked)
 
     @profile.autocomplete("leaderboard")
     async def complete_leaderboard(
@@ -82,7 +73,8 @@ class Profile(ServiceCog):
         self, interaction: DiscordInteraction, current: str
     ) -> list[app_commands.Choice[str]]:
         """Complete the GPUs of the leaderboard typed so far."""
-        return gpu_choices(self._board(interaction), self.services.runners.gpus(), current)
+        runners = self.services.runners
+        return gpu_choices(self._board(interaction), runners.gpus(), current, runners.names)
 
     @profile.autocomplete("benchmark")
     async def complete_benchmark(
@@ -94,16 +86,6 @@ class Profile(ServiceCog):
     def _board(self, interaction: DiscordInteraction) -> Leaderboard | None:
         name = interaction.namespace.leaderboard
         return self.services.catalogue.get(name) if isinstance(name, str) else None
-
-
-async def read(submission: discord.Attachment) -> bytes:
-    """Return the attachment's bytes. Raises FileTooLarge without a download, FileUnreadable."""
-    if submission.size > MAX_SOURCE_BYTES:
-        raise FileTooLarge(submission.filename, submission.size, MAX_SOURCE_BYTES)
-    try:
-        return await submission.read()
-    except discord.HTTPException:
-        raise FileUnreadable(submission.filename) from None
 
 
 async def setup(bot: commands.Bot) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable
 
 import discord
 
+from bot.failures import FAILURES
 from bot.jobs.model import Job
 from bot.reports.neutral import code, inline
-from runner_client.wire import Capturing, Exporting, JobEvent, Preparing, Queued
+from runner_client.wire import Capturing, Exporting, JobEvent, Preparing, Queued, Retrying
 
 log = logging.getLogger(__name__)
 EDIT_EVERY_S = 5.0
@@ -38,6 +39,10 @@ def progress_words(event: JobEvent, job: Job) -> str | None:
             return "🔧 preparing the submission"
         case Capturing():
             return f"🔬 {_place(event.benchmark, job)}: {_kernel(event)}"
+        case Retrying():
+            cause = FAILURES[event.reason].cause
+            again = f"trying again in {event.wait_s:.0f} s"
+            return f"⏳ {_place(event.benchmark, job)}: {cause}, {again}"
         case Exporting():
             return f"📦 {_place(event.benchmark, job)}: exporting"
     return None
@@ -45,9 +50,21 @@ def progress_words(event: JobEvent, job: Job) -> str | None:
 
 def _kernel(event: Capturing) -> str:
     if event.kernel == 0:
-        return "running up to the first kernel"
+        return _before_the_first(event)
     name = f" {code(event.name, 80)}" if event.name else ""
-    return f"kernel {event.kernel} of at most {event.limit}{name}"
+    return f"kernel {event.kernel} of at most {event.limit}{name}{_passes(event)}"
+
+
+def _before_the_first(event: Capturing) -> str:
+    if event.connected:
+        return "Nsight Compute is connected, running up to the first kernel"
+    return "starting under Nsight Compute" if event.limit else "running"
+
+
+def _passes(event: Capturing) -> str:
+    if event.passes:
+        return f", {event.passes} passes done"
+    return f", {event.percent} % of its passes" if event.percent else ""
 
 
 def _place(index: int, job: Job) -> str:

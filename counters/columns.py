@@ -100,7 +100,7 @@ class Table:
 def make_table(kernels: Sequence[Kernel]) -> Table:
     """Pick the table's counters out of the kernels."""
     found = [_cells(kernel) for kernel in kernels]
-    durations = [_nanoseconds(cells[0]) for cells in found]
+    durations = [nanoseconds(cells[0]) for cells in found]
     known = [duration for duration in durations if duration is not None]
     total = sum(known) if known and isfinite(sum(known)) else None
     rows = (
@@ -120,6 +120,53 @@ def missing_share(kernels: Sequence[Kernel]) -> float:
     return cells.count(None) / len(cells) if cells else 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A counter of the table that `launches` of the captured `of` lack; `label` as ncu calls it."""
+
+    label: str
+    launches: int
+    of: int
+
+
+def missing_counters(kernels: Sequence[Kernel]) -> tuple[Missing, ...]:
+    """Return the table's counters that any launch lacks, those that most lack first."""
+    cells = [row.cells for row in make_table(kernels).rows]
+    lacking = [
+        sum(cell is None or cell.value is None for cell in column)
+        for column in zip(*cells, strict=True)
+    ]
+    found = (
+        Missing(column.labels[0], count, len(cells))
+        for column, count in zip(COLUMNS, lacking, strict=False)
+        if count
+    )
+    return tuple(sorted(found, key=lambda missing: -missing.launches))
+
+
+def missing_words(kernels: Sequence[Kernel]) -> str:
+    """Name the missing counters: `Duration, DRAM Throughput (in 2 of 3)`."""
+    return ", ".join(
+        one.label if one.launches == one.of else f"{one.label} (in {one.launches} of {one.of})"
+        for one in missing_counters(kernels)
+    )
+
+
+def counter_of(kernel: Kernel, column: Column) -> Metric | None:
+    """Return the kernel's counter for `column`: a finite one before one without a number."""
+    return _cell(column, kernel.metrics)
+
+
+def value_of(kernel: Kernel, column: Column) -> float | None:
+    """Return what `counter_of` says, or None where it is no number in one of the column's units."""
+    return accepted(column, counter_of(kernel, column))
+
+
+def accepted(column: Column, metric: Metric | None) -> float | None:
+    """Return the value of `metric` where it is in one of the units that `column` may have."""
+    return None if metric is None or metric.unit not in column.units else metric.value
+
+
 def _cells(kernel: Kernel) -> tuple[Metric | None, ...]:
     wanted = [metric for metric in kernel.metrics if metric.name in _NAMES]
     return tuple(_cell(column, wanted) for column in COLUMNS)
@@ -128,16 +175,16 @@ def _cells(kernel: Kernel) -> tuple[Metric | None, ...]:
 _NAMES = frozenset(name for column in COLUMNS for name in column.labels + column.metrics)
 
 
-def _cell(column: Column, metrics: list[Metric]) -> Metric | None:
+def _cell(column: Column, metrics: Sequence[Metric]) -> Metric | None:
     held = [metric for metric in metrics if column.holds(metric)]
     finite = (metric for metric in held if metric.value is not None)
     return next(finite, held[0] if held else None)
 
 
-def _nanoseconds(metric: Metric | None) -> float | None:
-    if metric is None or metric.value is None or metric.unit not in DURATION.units:
-        return None
-    return metric.value if metric.value >= 0 else None
+def nanoseconds(metric: Metric | None) -> float | None:
+    """Return a kernel's duration; None where it is missing, in another unit or negative."""
+    value = accepted(DURATION, metric)
+    return value if value is not None and value >= 0 else None
 
 
 def _share(duration: float | None, total: float | None) -> float | None:

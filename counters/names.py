@@ -5,12 +5,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _TOKEN = re.compile(
     r"operator\s*(?:\(\)|\[\]|->\*?|<=>|<<=?|>>=?|<=?|>=?)"
     r"|`[^`']*'|->|::|[<>()\[\]{}]|\s+|[^\s<>()\[\]{}:`\-]+|[:`\-]"
 )
 _CLOSER_OF = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_LONGEST_USUAL = 4_096
 _OPENER_OF = {closer: opener for opener, closer in _CLOSER_OF.items()}
 
 
@@ -71,10 +73,18 @@ def short_name(name: str) -> str:
 
     Takes any text in linear time; what is no C++ signature comes back stripped of outer spaces.
     """
+    return _usual_short_name(name) if len(name) <= _LONGEST_USUAL else _short_name(name)
+
+
+def _short_name(name: str) -> str:
     items = list(_items(name))
     if not any(item.opens for item in items):
         return name.strip()
     return "".join(_words(items)).lstrip("*&") or name.strip()
+
+
+# Launches of one kernel come by the thousand.
+_usual_short_name = lru_cache(maxsize=256)(_short_name)
 
 
 def _words(items: list[_Item]) -> list[str]:

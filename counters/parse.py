@@ -1,51 +1,78 @@
-"""`ncu --import REPORT --page details --csv` -> KernelReport. Streams; every byte is hostile."""
+"""`ncu --import REPORT --page details --csv` -> kernels. Streams; every byte is hostile."""
 
-import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from sys import intern
 
 from counters.columns import DEGRADED_ABOVE, missing_share
-from counters.errors import Lack, NoTable
+from counters.errors import Lack
 from counters.model import Kernel, KernelReport, Metric, Rule
 from counters.names import short_name
+from counters.source import END_ROW, Notes, Rows, find_header, is_cut, open_lines
 from counters.units import base_unit, is_ambiguous, number
 
-_REQUIRED = frozenset(
-    {"ID", "Kernel Name", "Section Name", "Metric Name", "Metric Unit", "Metric Value"}
+_METRIC_FIELDS = ("Section Name", "Metric Name", "Metric Unit", "Metric Value")
+_RULE_FIELDS = (
+    "Rule Name",
+    "Rule Type",
+    "Rule Description",
+    "Estimated Speedup Type",
+    "Estimated Speedup",
 )
+_REQUIRED = frozenset({"ID", "Kernel Name", *_METRIC_FIELDS})
 _BOTH_PAGES = frozenset({"ID", "Kernel Name"})
 _SHAPE = re.compile(r"\(?\s*([0-9]{1,10})\s*,\s*([0-9]{1,10})\s*,\s*([0-9]{1,10})\s*\)?")
 _ID = re.compile(r"[0-9]{1,12}")
-_NOTES = 20
 _EXCERPT = 40
+_NO_ROW = "not a row of the table"
+_CUT = "the file ends within this row"
 
-_LONGEST_LINE = 16 * 1024 * 1024
-_HEADER_WITHIN = 64 * 1024 * 1024
+# Most rows of a capture repeat a value of the same counter; sharing them saves time and memory.
+_SHARED = 1_024
+_LONGEST_SHARED = 256
 
-# One limit for the whole process, so it is only ever raised: names of template-heavy kernels pass
-# the default of 128 KiB.
-csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_LINE))
+_Key = tuple[str, ...]
+_Cells = tuple[str, str, str, str]
+_NO_KEY: _Key = ()
 
-_Cells = dict[str, str]
+
+class _Layout:
+    """Where the fields stand in a row; columns are known by name only."""
+
+    def __init__(self, header: list[str]) -> None:
+        at = {name: index for index, name in reversed(list(enumerate(header)))}
+        # An id is unique in one report; the rest keeps apart what files put together would merge.
+        keys = [at[name] for name in ("ID", "Kernel Name", "Process ID") if name in at]
+        metric = [at[name] for name in _METRIC_FIELDS]
+        self.header = header
+        self.key: Callable[[list[str]], _Key] = itemgetter(*keys)
+        self.metric: Callable[[list[str]], _Cells] = itemgetter(*metric)
+        self.shortest = 1 + max(keys + metric)
+        self.rule = at.get("Rule Name", len(header))
+        self.hot = self.key, self.metric, len(header), self.rule
+        # A field that the header lacks is read from an empty cell behind the row.
+        self.rule_fields = itemgetter(*(at.get(name, len(header)) for name in _RULE_FIELDS))
 
 
 @dataclass(slots=True)
 class _Draft:
     """A kernel whose rows are still coming in."""
 
-    id: int
-    cells: _Cells
+    cells: dict[str, str]
     metrics: list[Metric] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
+
+    def extend(self, other: "_Draft") -> None:
+        self.metrics += other.metrics
+        self.rules += other.rules
 
     def done(self) -> Kernel:
         name = self.cells["Kernel Name"]
         return Kernel(
-            id=self.id,
+            id=int(self.cells["ID"]),
             name=name,
             short_name=short_name(name),
             grid=_shape(self.cells.get("Grid Size", "")),
@@ -57,75 +84,53 @@ class _Draft:
         )
 
 
-@dataclass(slots=True)
-class _Notes:
-    """What could not be read, in at most _NOTES lines."""
+class _Decoder:
+    """Decodes rows; equal cells of metrics come out as the same value."""
 
-    lines: list[str] = field(default_factory=list)
-    more: int = 0
+    def __init__(self, notes: Notes) -> None:
+        self.known: dict[_Cells, Metric] = {}
+        self._notes = notes
 
-    def add(self, line: int, what: str) -> None:
-        if len(self.lines) < _NOTES:
-            self.lines.append(f"line {line}: {what}")
-        else:
-            self.more += 1
+    def metric(self, cells: _Cells, line: int) -> Metric:
+        section, name, unit, text = cells
+        base, power = base_unit(unit.strip())
+        value = number(text, power)
+        metric = Metric(intern(section), intern(name), base, value, text)
+        if value is None and self._is_doubtful(name, text, line):
+            return metric
+        if len(self.known) < _SHARED and sum(map(len, cells)) <= _LONGEST_SHARED:
+            self.known[cells] = metric
+        return metric
 
-    def done(self) -> tuple[str, ...]:
-        rest = [f"and {self.more} more lines"] if self.more else []
-        return (*self.lines, *rest)
-
-
-class _Table:
-    """The table as far as it was read."""
-
-    def __init__(self, header: list[str]) -> None:
-        self.header = header
-        self.notes = _Notes()
-        self._drafts: dict[tuple[str, ...], _Draft] = {}
-
-    def add(self, line: int, row: list[str]) -> None:
-        if "Metric Value" in row and _REQUIRED.issubset(row):
-            self.header = row
+    def rule(self, row: list[str], layout: _Layout, line: int) -> Iterator[Rule]:
+        """Yield the rule of a row; ncu writes such a row to the end, so a shorter one is cut."""
+        if len(row) < len(layout.header):
+            if not is_cut(row[-1]):
+                self._notes.add(line, _NO_ROW)
             return
-        cells = dict(zip(self.header, row, strict=False))
-        if not _REQUIRED.issubset(cells) or not _ID.fullmatch(cells["ID"]):
-            self.notes.add(line, "not a row of the table")
-            return
-        draft = self._draft(cells)
-        if cells["Metric Name"]:
-            draft.metrics.append(self._metric(line, cells))
-        if cells.get("Rule Name"):
-            draft.rules.append(_rule(cells))
+        name, kind, description, speedup_type, text = layout.rule_fields([*row, ""])
+        speedup = number(text)
+        if speedup is None:
+            self._is_doubtful(name, text, line)
+        yield Rule(intern(name), kind, description, speedup_type, speedup)
 
-    def report(self) -> KernelReport:
-        kernels = tuple(draft.done() for draft in self._drafts.values())
-        missing = missing_share(kernels)
-        return KernelReport(kernels, missing, missing > DEGRADED_ABOVE, self.notes.done())
-
-    def _draft(self, cells: _Cells) -> _Draft:
-        # An id is unique in one report; the rest keeps apart what files put together would merge.
-        key = (cells["ID"], cells.get("Process ID", ""), cells["Kernel Name"])
-        if key not in self._drafts:
-            self._drafts[key] = _Draft(int(cells["ID"]), cells)
-        return self._drafts[key]
-
-    def _metric(self, line: int, cells: _Cells) -> Metric:
-        name, text = intern(cells["Metric Name"]), cells["Metric Value"]
-        unit, power = base_unit(cells["Metric Unit"].strip())
-        if is_ambiguous(text):
-            self.notes.add(line, f"{name[:_EXCERPT]}: {text[:_EXCERPT]} may be read in two ways")
-        return Metric(intern(cells["Section Name"]), name, unit, number(text, power), text)
+    def _is_doubtful(self, name: str, text: str, line: int) -> bool:
+        doubtful = is_ambiguous(text)
+        if doubtful:
+            what = f"{name[:_EXCERPT]}: {text[:_EXCERPT]} may be read in two ways"
+            self._notes.add(line, what)
+        return doubtful
 
 
 def read_report(path: Path) -> KernelReport:
-    """Read the export at `path` line by line.
+    """Read the export at `path` line by line; a kernel's rows need not stand together.
 
     Bytes that are not UTF-8 are replaced; the header must stand in the first 64 MiB. Raises
     NoTable where no row names the fields of the details page, and OSError where the file cannot
     be read.
     """
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return parse_lines(iter(partial(file.readline, _LONGEST_LINE), ""))
+    with open_lines(path) as lines:
+        return parse_lines(lines)
 
 
 def parse_lines(lines: Iterable[str]) -> KernelReport:
@@ -133,67 +138,102 @@ def parse_lines(lines: Iterable[str]) -> KernelReport:
 
     Raises NoTable.
     """
-    source = iter(lines)
-    header, above = _find_header(source)
-    table = _Table(header)
-    for line, row in _rows(source, above, table.notes):
-        table.add(line, row)
-    return table.report()
+    notes = Notes()
+    drafts: dict[_Key, _Draft] = {}
+    for key, draft in _drafts(iter(lines), notes):
+        if draft.cells and drafts.setdefault(key, draft) is not draft:
+            drafts[key].extend(draft)
+    kernels = tuple(draft.done() for draft in drafts.values())
+    missing = missing_share(kernels)
+    return KernelReport(kernels, missing, missing > DEGRADED_ABOVE, notes.done())
 
 
-def _find_header(source: Iterator[str]) -> tuple[list[str], int]:
-    lack, size = Lack.EMPTY, 0
-    for count, line in enumerate(source, start=1):
-        size += len(line)
-        if size > _HEADER_WITHIN:
-            break
-        fields = _header_fields(line)
-        if _REQUIRED.issubset(fields):
-            return fields, count
-        lack = _diagnosed(lack, line, fields)
-    raise NoTable(lack)
+def iter_kernels(path: Path, notes: Notes | None = None) -> Iterator[Kernel]:
+    """Yield the kernels of an export one by one, in constant memory.
+
+    A kernel ends where another one's row stands, as ncu writes them; one that comes again is
+    yielded again with its further rows. What cannot be read goes to `notes`. Raises as
+    `read_report` does.
+    """
+    with open_lines(path) as lines:
+        drafts = _drafts(lines, Notes() if notes is None else notes)
+        yield from (draft.done() for _, draft in drafts if draft.cells)
 
 
-def _header_fields(line: str) -> list[str]:
-    if "Kernel Name" not in line:
-        return []
-    try:
-        row = next(csv.reader([line.lstrip("\ufeff \t")], skipinitialspace=True), [])
-    except csv.Error:
-        return []
-    return [name.strip() for name in row]
+def _drafts(source: Iterator[str], notes: Notes) -> Iterator[tuple[_Key, _Draft]]:
+    """Yield what neighbouring rows of one kernel say; a draft without cells is of no kernel.
 
-
-def _diagnosed(lack: Lack, line: str, fields: list[str]) -> Lack:
-    if _REQUIRED.intersection(fields) == _BOTH_PAGES:
-        return Lack.RAW_PAGE
-    if "\0" in line and lack is not Lack.RAW_PAGE:
-        return Lack.BINARY
-    return Lack.NO_HEADER if lack is Lack.EMPTY and line.strip() else lack
-
-
-def _rows(source: Iterator[str], above: int, notes: _Notes) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(source)
-    while True:
+    The loop runs once a row; what is rare is left to _Turns.
+    """
+    header, above = find_header(source, _REQUIRED.issubset, _other_page)
+    rows, decoder = Rows(source, above, notes), _Decoder(notes)
+    turns = _Turns(_Layout(header), rows, notes)
+    key_of, cells_of, width, rule_at = turns.layout.hot
+    row, known, key, draft = END_ROW, decoder.known, _NO_KEY, _Draft({})
+    for row in rows:
         try:
-            row = next(reader, None)
-        except csv.Error as error:
-            notes.add(above + reader.line_num, str(error))
+            row_key, cells = key_of(row), cells_of(row)
+        except IndexError:
+            turns.note_short(row)
             continue
-        if row is None:
+        if row_key != key or len(row) > width:
+            if not turns.begins_kernel(row, row_key):
+                key_of, cells_of, width, rule_at = turns.layout.hot
+                continue
+            yield key, draft
+            key, draft = row_key, _Draft(dict(zip(turns.layout.header, row, strict=False)))
+        if cells[1]:
+            draft.metrics.append(known.get(cells) or decoder.metric(cells, rows.line))
+        if len(row) > rule_at and row[rule_at]:
+            draft.rules.extend(decoder.rule(row, turns.layout, rows.line))
+    turns.take_back(row, key, draft)
+    yield key, draft
+
+
+class _Turns:
+    """Rows at which something changes, and rows that are none."""
+
+    def __init__(self, layout: _Layout, rows: Rows, notes: Notes) -> None:
+        self.layout = layout
+        self._rows = rows
+        self._notes = notes
+
+    def begins_kernel(self, row: list[str], key: _Key) -> bool:
+        """Whether a row with another key is a kernel's; a further header changes the layout."""
+        if _REQUIRED.issubset(row):
+            self.layout = _Layout(row)
+            return False
+        if len(row) > len(self.layout.header) or not _ID.fullmatch(key[0]):
+            self._notes.add(self._rows.line, _NO_ROW)
+            return False
+        return True
+
+    def note_short(self, row: list[str]) -> None:
+        """Note a row that ends before its value."""
+        if row and row != END_ROW:
+            cut = is_cut(row[-1])
+            self._notes.add(self._rows.line - cut, _CUT if cut else _NO_ROW)
+
+    def take_back(self, row: list[str], key: _Key, draft: _Draft) -> None:
+        """Undo the last row of the file where the file ends within it."""
+        layout = self.layout
+        if row == END_ROW or not is_cut(row[-1]) or len(row) < layout.shortest:
             return
-        if any(row):
-            yield above + reader.line_num, row
+        self._notes.add(self._rows.line - 1, _CUT)
+        if layout.key(row) == key:
+            _pop(draft.metrics, layout.metric(row)[1])
+            _pop(draft.rules, len(row) == len(layout.header) and row[layout.rule])
+            if not draft.metrics and not draft.rules:
+                draft.cells.clear()
 
 
-def _rule(cells: _Cells) -> Rule:
-    return Rule(
-        name=intern(cells["Rule Name"]),
-        type=cells.get("Rule Type", ""),
-        description=cells.get("Rule Description", ""),
-        speedup_type=cells.get("Estimated Speedup Type", ""),
-        speedup=number(cells.get("Estimated Speedup", "")),
-    )
+def _pop(said: list[Metric] | list[Rule], by_last_row: str | bool) -> None:
+    if by_last_row and said:
+        said.pop()
+
+
+def _other_page(fields: list[str]) -> Lack | None:
+    return Lack.RAW_PAGE if _REQUIRED.intersection(fields) == _BOTH_PAGES else None
 
 
 def _shape(text: str) -> tuple[int, int, int] | None:

@@ -23,6 +23,8 @@ _QUANTITIES = {
 _NUMBER = re.compile(
     r"([+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]*)?)(?:[eE]([+-]?[0-9]{1,4}))?"
 )
+# The same without signs of plus, exponents and outer spaces: what ncu prints, almost always.
+_USUAL = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}|[0-9]{1,15})(?:\.[0-9]{1,15})?")
 _NUMBER_LIKE = re.compile(r"[+-]?[0-9][0-9.,'_\s]*")
 
 
@@ -47,7 +49,14 @@ def number(text: str, power: int = 0) -> float | None:
 
     The power is applied to the decimal text, so 21.06 us is exactly the float 21060.0.
     """
-    match = _NUMBER.fullmatch(text.strip())
+    if _USUAL.fullmatch(text):
+        digits = text.replace(",", "")
+        return float(f"{digits}e{power}") if power else float(digits)
+    return _unusual(text.strip(), power) if text else None
+
+
+def _unusual(text: str, power: int) -> float | None:
+    match = _NUMBER.fullmatch(text)
     if match is None or not any(map(str.isdigit, match[1])):
         return None
     value = float(f"{match[1].replace(',', '')}e{int(match[2] or 0) + power}")

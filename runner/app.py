@@ -7,15 +7,20 @@ from collections.abc import AsyncIterator, Callable
 from aiohttp import web
 
 from runner import keys
+from runner.doctor import Doctor
 from runner.engine import Engine
+from runner.gate import Gate
 from runner.handlers import add_routes
-from runner.job import Executor
 from runner.local import LocalEngine
+from runner.metrics import Metrics
 from runner.middleware import authorize, errors
+from runner.operation import OperatedExecutor
+from runner.parent import when_stdin_ends
 from runner.recorded import RecordedEngine, load_recordings
 from runner.scheduler import Scheduler
 from runner.settings import EngineName, RunnerSettings
 from runner.store import Store
+from runner.tls import server_context
 
 MAX_BODY = 64 * 1_048_576
 SHUTDOWN_S = 5.0
@@ -36,40 +41,63 @@ def create_app(settings: RunnerSettings) -> web.Application:
     app[keys.SETTINGS] = settings
     app[keys.STORE] = store
     app[keys.ENGINE] = engine
-    executor = Executor(engine, store, settings)
-    app[keys.SCHEDULER] = Scheduler(store, executor, settings.max_queued)
+    app[keys.DOCTOR] = doctor = Doctor(engine, settings, Gate())
+    app[keys.METRICS] = metrics = Metrics()
+    executor = OperatedExecutor(engine, store, settings, doctor=doctor, metrics=metrics)
+    app[keys.FAULTS] = executor.faults
+    app[keys.SCHEDULER] = Scheduler(store, executor)
+    _watch(metrics, app[keys.SCHEDULER], doctor)
     app.cleanup_ctx.append(_scheduling)
     app.on_shutdown.append(_answer_long_polls)
     add_routes(app)
     return app
 
 
-async def serve(settings: RunnerSettings, ready: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `ready` gets the address. Raises OSError."""
+async def serve(
+    settings: RunnerSettings, ready: Callable[[str], None], *, end_with_stdin: bool = False
+) -> None:
+    """Serve until SIGTERM or SIGINT, or the end of standard input; `ready` gets the address.
+
+    Raises OSError, BadCertificate.
+    """
     stop = asyncio.Event()
+    if end_with_stdin:
+        when_stdin_ends(stop.set)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    tls = await asyncio.to_thread(server_context, settings)
     runner = web.AppRunner(create_app(settings), shutdown_timeout=SHUTDOWN_S, access_log=None)
     await runner.setup()
     try:
-        await web.TCPSite(runner, settings.host, settings.port).start()
-        ready(_url(settings.host, runner.addresses[0][1]))
+        await web.TCPSite(runner, settings.host, settings.port, ssl_context=tls).start()
+        ready(_url("https" if tls else "http", settings.host, runner.addresses[0][1]))
         await stop.wait()
     finally:
         await runner.cleanup()
 
 
-def _url(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+def _url(scheme: str, host: str, port: int) -> str:
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def _watch(metrics: Metrics, scheduler: Scheduler, doctor: Doctor) -> None:
+    metrics.watch("ncubot_queue_length", "Jobs that wait.", lambda: float(scheduler.queued))
+    metrics.watch("ncubot_running_jobs", "Jobs that run.", lambda: float(scheduler.running))
+    metrics.watch_findings(lambda: doctor.findings)
 
 
 async def _scheduling(app: web.Application) -> AsyncIterator[None]:
     scheduler = app[keys.SCHEDULER]
     await asyncio.to_thread(app[keys.SETTINGS].folder.mkdir, parents=True, exist_ok=True)
+    # First of all: whoever holds the folder may end what an earlier runner left.
+    await asyncio.to_thread(app[keys.STORE].open)
     await app[keys.ENGINE].system()
+    doctor = app[keys.DOCTOR]
     await scheduler.start()
+    doctor.start()
     yield
+    await doctor.close()
     await scheduler.close()
 
 

@@ -7,13 +7,18 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from runner_client.wire import Artifact, Benchmark
+from runner.text import size_words
+from runner_client.wire import Artifact, Benchmark, Failure, FailureKind
 
 _CHUNK = 1_048_576
 
 
 class NotTaken(Exception):  # noqa: N818 - an outcome, told to the user
-    """The file is no plain file, or too large."""
+    """The file is no plain file, which is the submission's doing, or too large."""
+
+    def __init__(self, kind: FailureKind, detail: str) -> None:
+        super().__init__(detail)
+        self.failure = Failure(kind=kind, detail=detail)
 
 
 def slug(spec: str) -> str:
@@ -47,7 +52,8 @@ def take(source: Path, target: Path, limit: int) -> Artifact | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise NotTaken(f"the report is not a plain file ({error.strerror})") from error
+        detail = f"the report is not a plain file: {error.strerror}"
+        raise NotTaken(FailureKind.SUBMISSION_ERROR, detail) from error
     try:
         size = _plain_size(descriptor, limit)
         if size == 0:
@@ -61,9 +67,10 @@ def take(source: Path, target: Path, limit: int) -> Artifact | None:
 def _plain_size(descriptor: int, limit: int) -> int:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise NotTaken("the report is not a plain file")
+        raise NotTaken(FailureKind.SUBMISSION_ERROR, "the report is not a plain file")
     if status.st_size > limit:
-        raise NotTaken(f"the report is larger than {limit} bytes")
+        detail = f"a report of {size_words(status.st_size)} was not kept"
+        raise NotTaken(FailureKind.REPORT_LIMIT, detail)
     return status.st_size
 
 

@@ -1,13 +1,23 @@
 """Why a benchmark gave no counters: read from streams, exit status, log and report together.
 
-Recorded runs of every kind are in the tests. Nothing here can make a success; a submission that
-forges ncu's lines only changes what its own failure is called.
+What can be forged. ncu and the submission share stdout and stderr, and the submission can write to
+the evaluator's pipe and choose the exit status; so every text here is a claim. What cannot: that
+the runner ended the program and for what (`Evidence.stopped`), that a report was taken and its
+export names kernels with values, and that the runner's own kernel was profiled (`proven`).
+
+Hence the order. Nothing here is asked where the export has values, so that no line makes a success
+or spoils one. The runner's own reason comes first. ncu's errors come next, since under them the
+program fails as well; a claim of closed counters or of a driver that does not fit is dropped where
+the runner's own kernel proved the contrary, and what is left to a forger is to have his own failure
+called another's, once, for his own job. Then the program's own error, and last what ncu says of a
+run that ended well.
 """
 
 import re
+from dataclasses import dataclass
 
 from runner.engine import Evidence
-from runner.process import Stop
+from runner.halt import Stop
 from runner.progress import last_kernel
 from runner.text import one_line
 from runner_client.wire import CaptureOptions, Check, Failure, FailureKind, Mode
@@ -15,8 +25,45 @@ from runner_client.wire import CaptureOptions, Check, Failure, FailureKind, Mode
 USAGE, CUDA_ERROR, NO_PIPE, WRONG, UNREADABLE_SPEC = 2, 110, 111, 112, 113
 FINE = frozenset({0, WRONG})
 
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A line of either stream that shows a kind; `machine`: it cannot change from job to job."""
+
+    kind: FailureKind
+    line: re.Pattern[str]
+    machine: bool = False
+
+
+def _line(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"^(?:.*==(?:ERROR|WARNING)== )?{pattern}.*$", re.MULTILINE)
+
+
+# Case matters: PyTorch names a web page of that title in an unrelated message.
+_NCU_SIGNS = (
+    Sign(FailureKind.COUNTERS_DENIED, _line("ERR_NVGPUCTRPERM"), machine=True),
+    Sign(
+        FailureKind.COUNTERS_BUSY,
+        _line("Profiling failed because a driver resource was unavailable"),
+    ),
+    Sign(
+        FailureKind.DRIVER_MISMATCH,
+        _line("Cuda driver is not compatible with Nsight Compute"),
+        machine=True,
+    ),
+    Sign(
+        FailureKind.DRIVER_MISMATCH,
+        _line("Failed to load Nsight Compute CUDA modules"),
+        machine=True,
+    ),
+    Sign(FailureKind.PROFILER_LOCK, _line("(?:Failed to open/create lock file|InterprocessLock)")),
+    Sign(FailureKind.PROFILER_ERROR, _line("Failed to prepare kernel for profiling")),
+)
+# ncu warns of its folder in HOME and mostly goes on: a cause only where nothing else is one.
+_HOME = re.compile(r"^==(?:ERROR|WARNING)== .*\bdeploy\b.*\bsection files\b.*$", re.MULTILINE)
+_OTHER_PROFILER = re.compile(r"^.*CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED.*$", re.MULTILINE)
 _APPLICATION = re.compile(
-    r"^==ERROR== The application returned an error code \((-?\d+)\)", re.MULTILINE
+    r"^==ERROR== The application returned an error code \((-?\d{1,9})\)", re.MULTILINE
 )
 _NCU_ERROR = re.compile(r"^==ERROR== (?!The application returned)(.+)$", re.MULTILINE)
 _NO_KERNELS = "==WARNING== No kernels were profiled."
@@ -30,7 +77,6 @@ _EXCEPTION = re.compile(
 _FRAME = re.compile(r'^\s*File "([^"\n]*)", line (\d+)', re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last)"
 _DEVICE_ERROR = re.compile(r"CUDA error|AcceleratorError|CUDA out of memory|OutOfMemoryError")
-_OTHER_PROFILER = re.compile(r"^.*CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED.*$", re.MULTILINE)
 
 
 def check_of(evidence: Evidence) -> Check | None:
@@ -48,11 +94,13 @@ def _check_message(log: dict[str, str]) -> str:
 
 
 def why_stopped(evidence: Evidence) -> Failure | None:
-    """Return the failure of a program that the runner ended; `detail` is the last kernel."""
+    """Return the failure of a program that the runner ended: the limit and the last kernel."""
     if evidence.stopped is None:
         return None
-    kinds = {Stop.CANCELLED: FailureKind.CANCELLED, Stop.TIME_LIMIT: FailureKind.TIME_LIMIT}
-    return Failure(kind=kinds[evidence.stopped], detail=last_kernel(evidence.stdout))
+    kernel = evidence.last_kernel or last_kernel(evidence.stdout)
+    figure = "" if evidence.stopped is Stop.CANCELLED else evidence.figure
+    parts = (figure, f"last kernel {kernel}" if kernel else "")
+    return _failure(FailureKind(evidence.stopped.value), ", ".join(part for part in parts if part))
 
 
 def why_ended(evidence: Evidence, submission: str) -> Failure | None:
@@ -63,7 +111,7 @@ def why_ended(evidence: Evidence, submission: str) -> Failure | None:
     status = application_status(evidence)
     if status in FINE:
         return None
-    if status == USAGE and _TRACEBACK not in evidence.stderr:
+    if evidence.exit_code == USAGE and _TRACEBACK not in evidence.stderr and not evidence.log:
         return _failure(FailureKind.PROFILE_MODE_MISSING, _last_line(evidence.stderr))
     if status in {NO_PIPE, UNREADABLE_SPEC}:
         return _failure(FailureKind.EVALUATOR_ERROR, f"the evaluator ended with status {status}")
@@ -72,17 +120,12 @@ def why_ended(evidence: Evidence, submission: str) -> Failure | None:
 
 def why_empty(evidence: Evidence, submission: str, capture: CaptureOptions) -> Failure:
     """Return why a profile run has no kernel with values."""
-    both = evidence.stdout + "\n" + evidence.stderr
-    # Case matters: PyTorch names a web page of that title in an unrelated message.
-    if "ERR_NVGPUCTRPERM" in both:
-        return _failure(FailureKind.COUNTERS_DENIED, _line_with(both, "ERR_NVGPUCTRPERM"))
-    stopped = why_stopped(evidence)
-    if stopped is not None:
-        return stopped
-    refused = _NCU_ERROR.search(both)
-    if refused is not None and _APPLICATION.search(both) is None:
-        return _failure(FailureKind.PROFILER_ERROR, refused[1])
-    return why_ended(evidence, submission) or _nothing_captured(evidence, capture)
+    return (
+        why_stopped(evidence)
+        or _from_ncu(evidence)
+        or _ended_early(evidence, submission)
+        or _nothing_captured(evidence, capture)
+    )
 
 
 def why_failed(evidence: Evidence, submission: str, mode: Mode) -> Failure | None:
@@ -104,6 +147,34 @@ def application_status(evidence: Evidence) -> int:
     return int(named[-1]) if named and evidence.exit_code else evidence.exit_code
 
 
+def _from_ncu(evidence: Evidence) -> Failure | None:
+    both = evidence.stdout + "\n" + evidence.stderr
+    for sign in _NCU_SIGNS:
+        found = sign.line.search(both)
+        if found is not None and not (sign.machine and evidence.proven):
+            return _failure(sign.kind, found[0])
+    errors = [line for line in _NCU_ERROR.findall(both) if not _is_sign(line)]
+    if errors and _APPLICATION.search(both) is None:
+        return _failure(FailureKind.PROFILER_ERROR, " ".join(dict.fromkeys(errors[:3])))
+    return None
+
+
+def _is_sign(line: str) -> bool:
+    return any(sign.line.match(line) for sign in _NCU_SIGNS)
+
+
+def _ended_early(evidence: Evidence, submission: str) -> Failure | None:
+    """Return the program's own failure; under ncu one without a traceback is a death."""
+    failure = why_ended(evidence, submission)
+    if failure is not None and failure.kind is FailureKind.SUBMISSION_ERROR:
+        device = evidence.exit_code == CUDA_ERROR
+        if _TRACEBACK not in evidence.stderr and not device:
+            return _failure(FailureKind.PROGRAM_DIED, failure.detail)
+    if failure is None and "check" not in evidence.log and evidence.exit_code == 0:
+        return _failure(FailureKind.PROGRAM_DIED, "it ended with status 0 and without a verdict")
+    return failure
+
+
 def _nothing_captured(evidence: Evidence, capture: CaptureOptions) -> Failure:
     if evidence.exit_code == WRONG and _NO_KERNELS not in evidence.stdout:
         return _failure(FailureKind.WRONG_ANSWER, _check_message(evidence.log))
@@ -111,10 +182,23 @@ def _nothing_captured(evidence: Evidence, capture: CaptureOptions) -> Failure:
     if listed is not None and capture.kernel_name is not None:
         names = ", ".join(_NUMBERED.findall(listed[1]))
         return _failure(FailureKind.FILTER_MATCHED_NONE, names)
+    rival = _OTHER_PROFILER.search(evidence.stderr)
+    if rival is not None:
+        return _failure(FailureKind.OTHER_PROFILER, "CUPTI had more than one subscriber")
     if _NO_KERNELS in evidence.stdout:
-        rival = _OTHER_PROFILER.search(evidence.stderr)
-        return _failure(FailureKind.NOTHING_IN_RANGE, rival[0] if rival else "")
+        return _nothing_in_range()
+    home = _HOME.search(evidence.stdout) or _HOME.search(evidence.stderr)
+    if home is not None:
+        return _failure(FailureKind.PROFILER_LOCK, home[0])
     return _failure(FailureKind.PROFILER_ERROR, "ncu ended well and left no report")
+
+
+def _nothing_in_range() -> Failure:
+    """Name it; ncu says the same for all causes, which a census of the launches would tell apart.
+
+    They are: a range that never opened, one without kernels, kernels of another thread.
+    """
+    return _failure(FailureKind.NOTHING_IN_RANGE)
 
 
 def _from_traceback(stderr: str, submission: str) -> Failure | None:
@@ -146,7 +230,3 @@ def _failure(kind: FailureKind, detail: str = "") -> Failure:
 
 def _last_line(text: str) -> str:
     return next((line for line in reversed(text.splitlines()) if line.strip()), "")
-
-
-def _line_with(text: str, word: str) -> str:
-    return next(line for line in text.splitlines() if word in line)

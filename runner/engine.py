@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from runner.process import Stop
+from runner.halt import Stop
+from runner.limits import Budget
 from runner.progress import Progress
 from runner.workspace import Workspace
 from runner_client.wire import Benchmark, Failure, JobSpec, System
@@ -14,10 +15,11 @@ from runner_client.wire import Benchmark, Failure, JobSpec, System
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """How a running benchmark is followed and stopped."""
+    """How a running benchmark is followed and stopped; `budget` is what its job has left."""
 
     cancel: asyncio.Event
     progress: Callable[[Progress], None]
+    budget: Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,17 +27,26 @@ class Evidence:
     """What one evaluator process left; the same from every engine, and not believed.
 
     `exit_code` is ncu's, or the evaluator's where there is no ncu. `report` is a path that the
-    submission could write to, whether or not there is a file. `failure` is set where the engine
-    could not run the benchmark at all.
+    submission could write to, whether or not there is a file. `exports` is the folder of a replay
+    that has its exports already. `failure` is set where the engine could not run the benchmark at
+    all.
+
+    `stopped` and its `figure` are the runner's own. `proven`: on this machine the runner's own
+    kernel was profiled, so that a claim of closed counters is not ncu's. `last_kernel` is the last
+    name that ncu's output gave, however long that was.
     """
 
     exit_code: int = 0
     stopped: Stop | None = None
+    figure: str = ""
+    proven: bool = False
+    last_kernel: str = ""
     stdout: str = ""
     stderr: str = ""
     log: dict[str, str] = field(default_factory=dict)
     duration_s: float = 0.0
     report: Path | None = None
+    exports: Path | None = None
     failure: Failure | None = None
 
 
@@ -64,6 +75,12 @@ class Engine(Protocol):
     async def problems(self) -> tuple[str, ...]:
         """Return what keeps this engine from profiling, one sentence each."""
 
+    async def gpus(self) -> tuple[str, ...]:
+        """Return the GPUs that jobs may use, one job a GPU, as CUDA_VISIBLE_DEVICES names them."""
+
+    async def sandbox_fault(self) -> str:
+        """Return why programs cannot be contained, found by starting one; empty where they can."""
+
     async def prepare(
         self, spec: JobSpec, work: Workspace, cancel: asyncio.Event
     ) -> Failure | None:
@@ -75,6 +92,11 @@ class Engine(Protocol):
         """Run one evaluator process; when this returns, none of its processes is alive."""
 
     async def export(
-        self, evidence: Evidence, index: int, report: Path, folder: Path, work: Workspace
+        self,
+        evidence: Evidence,
+        index: int,
+        report: Path,
+        work: Workspace,
+        cancel: asyncio.Event,
     ) -> Exports:
-        """Turn `report`, a copy out of the submission's reach, into files in `folder`."""
+        """Turn `report`, a copy out of the submission's reach, into files beside it."""

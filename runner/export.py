@@ -1,5 +1,6 @@
 """`ncu --import` of a report into text and CSV files, each with a time and a size limit."""
 
+import asyncio
 from pathlib import Path
 from typing import BinaryIO
 
@@ -7,6 +8,8 @@ from runner import command
 from runner.artifacts import export_names
 from runner.engine import Exports
 from runner.environment import base_environment
+from runner.halt import Stop
+from runner.jail import Jail
 from runner.process import CannotStart, Command, Finished, run
 from runner.settings import RunnerSettings
 from runner.text import one_line
@@ -27,22 +30,29 @@ class _Limited:
 
 
 async def export(
-    report: Path, index: int, folder: Path, work: Workspace, settings: RunnerSettings
+    report: Path,
+    index: int,
+    work: Workspace,
+    settings: RunnerSettings,
+    jail: Jail,
+    cancel: asyncio.Event,
 ) -> Exports:
-    """Make the three exports of benchmark `index` in `folder`; one that fails is left out.
+    """Make the three exports of benchmark `index` beside its report; one that fails is left out.
 
     `problem` says what went wrong with the first that failed.
     """
     made: dict[str, Path] = {}
     problems: list[str] = []
-    for field, argv in command.exports(settings.ncu, report).items():
-        target = folder / export_names(index)[field]
-        problem = await _export_one(argv, target, work, settings)
+    for field, export_it in (await _commands(report, work, settings, jail)).items():
+        target = report.parent / export_names(index)[field]
+        problem = await _export_one(export_it, target, settings.max_export_bytes, cancel)
         if problem:
             problems.append(problem)
             target.unlink(missing_ok=True)
         else:
             made[field] = target
+        if cancel.is_set():
+            break
     return Exports(
         details_csv=made.get("details_csv"),
         details_txt=made.get("details_txt"),
@@ -51,21 +61,38 @@ async def export(
     )
 
 
+async def _commands(
+    report: Path, work: Workspace, settings: RunnerSettings, jail: Jail
+) -> dict[str, Command]:
+    seen = await jail.places(work, report.parent)
+    cell = await jail.export(work, report)
+    return {
+        field: Command(
+            argv=argv,
+            cwd=seen.safe,
+            env=base_environment(seen.safe, seen.safe),
+            wall_s=settings.export_timeout_s,
+            cell=cell,
+        )
+        for field, argv in command.exports(settings.ncu, seen.reports / report.name).items()
+    }
+
+
 async def _export_one(
-    argv: tuple[str, ...], target: Path, work: Workspace, settings: RunnerSettings
+    export_it: Command, target: Path, max_bytes: int, cancel: asyncio.Event
 ) -> str:
-    env = base_environment(work.safe, work.safe)
-    run_it = Command(argv=argv, cwd=work.safe, env=env, wall_s=settings.export_timeout_s)
     with target.open("wb") as file:
-        limited = _Limited(file, settings.max_export_bytes)
+        limited = _Limited(file, max_bytes)
         try:
-            finished = await run(run_it, on_stdout=limited.feed)
+            finished = await run(export_it, cancel=cancel, on_stdout=limited.feed)
         except CannotStart as error:
             return one_line(str(error))
     return "the export is too large" if limited.cut else _problem(finished)
 
 
 def _problem(finished: Finished) -> str:
+    if finished.stopped is Stop.CANCELLED:
+        return "the export was cancelled"
     if finished.stopped is not None:
         return "ncu --import did not end in time"
     if finished.exit_code != 0:

@@ -1,11 +1,13 @@
 """The routes of the HTTP contract, version 1."""
 
 import asyncio
+from importlib.metadata import version
 
 import msgspec
 from aiohttp import web
 
 from runner import keys
+from runner.limits import Limits
 from runner.middleware import answer, refuse
 from runner.scheduler import Full, Taken, Unknown
 from runner.validate import Invalid, validate
@@ -32,10 +34,14 @@ def add_routes(app: web.Application) -> None:
     app.router.add_get(job + "/artifacts/{name}", get_artifact)
     app.router.add_delete(job, delete_job)
     app.router.add_get(API + "/health", get_health)
+    app.router.add_get("/metrics", get_metrics)
 
 
 async def post_job(request: web.Request) -> web.Response:
-    """Take a job: 201 new, 200 known, 409 another job's id, 400 names the field, 503 not now."""
+    """Take a job: 201 new, 200 known, 409 another job's id, 400 names the field, 503 not now.
+
+    422 where it asks for more launches than the operator allows.
+    """
     if request.content_type != "application/json":
         return refuse(415, "the body must be application/json")
     body = await request.read()
@@ -45,7 +51,10 @@ async def post_job(request: web.Request) -> web.Response:
         validate(spec, await engine.gpu())
     except (msgspec.DecodeError, UnicodeError, Invalid) as error:
         return refuse(400, str(error))
-    problems = await engine.problems() if spec.mode is Mode.PROFILE else ()
+    refused = Limits.of(request.app[keys.SETTINGS]).refusal(spec)
+    if refused is not None:
+        return refuse(422, refused.detail)
+    problems = await request.app[keys.DOCTOR].problems() if spec.mode is Mode.PROFILE else ()
     if problems:
         return refuse(503, "this runner cannot profile: " + "; ".join(problems))
     return await _submit(request, spec)
@@ -112,16 +121,28 @@ async def delete_job(request: web.Request) -> web.Response:
 async def get_health(request: web.Request) -> web.Response:
     """Say what this runner is and whether it can profile."""
     engine, scheduler = request.app[keys.ENGINE], request.app[keys.SCHEDULER]
+    doctor = request.app[keys.DOCTOR]
     health = Health(
         engine=engine.name,
         gpu=await engine.gpu(),
         system=await engine.system(),
         queued=scheduler.queued,
         running=scheduler.running,
-        problems=await engine.problems(),
+        slots=scheduler.slots,
+        problems=(*await doctor.problems(), *request.app[keys.FAULTS].problems()),
         recorded_on=engine.recorded_on,
+        checking=doctor.checking,
+        findings=doctor.findings,
     )
     return answer(health)
+
+
+async def get_metrics(request: web.Request) -> web.Response:
+    """Answer Prometheus, which must bring the token like everybody else."""
+    engine, metrics = request.app[keys.ENGINE], request.app[keys.METRICS]
+    gpu, system = await engine.gpu(), await engine.system()
+    metrics.describe(await asyncio.to_thread(version, "ncubot"), engine.name, gpu, system)
+    return metrics.answer()
 
 
 def _hash_of(result: JobResult, name: str) -> str | None:

@@ -2,12 +2,18 @@
 
 from aiohttp import web
 
+from runner.doctor import Doctor
 from runner.engine import Engine
+from runner.faults import FaultStreak
+from runner.metrics import Metrics
 from runner.scheduler import Scheduler
 from runner.settings import RunnerSettings
 from runner.store import Store
 
+DOCTOR: web.AppKey[Doctor] = web.AppKey("doctor")
+FAULTS: web.AppKey[FaultStreak] = web.AppKey("faults")
 ENGINE: web.AppKey[Engine] = web.AppKey("engine")
+METRICS: web.AppKey[Metrics] = web.AppKey("metrics")
 SCHEDULER: web.AppKey[Scheduler] = web.AppKey("scheduler")
 SETTINGS: web.AppKey[RunnerSettings] = web.AppKey("settings")
 STORE: web.AppKey[Store] = web.AppKey("store")

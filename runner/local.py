@@ -4,15 +4,22 @@ import asyncio
 import shutil
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from runner import build, command, export
 from runner.engine import Evidence, Exports, Watch
 from runner.environment import evaluator_environment
+from runner.gpu_holders import GpuHolders
+from runner.gpus import gpus_to_use
+from runner.halt import Halt
+from runner.jail import Jail
+from runner.limits import Limits, watched
 from runner.process import CannotStart, Command, run
 from runner.progress import ProgressReader
 from runner.settings import RunnerSettings
 from runner.system import competition_name, describe
-from runner.text import one_line
-from runner.workspace import Workspace
+from runner.text import one_line, seconds_words
+from runner.workspace import Workspace, report_file
 from runner_client.wire import Benchmark, Failure, FailureKind, JobSpec, Mode, System
 
 
@@ -25,12 +32,15 @@ class LocalEngine:
     def __init__(self, settings: RunnerSettings) -> None:
         self._settings = settings
         self._system: System | None = None
+        self._jail = Jail(settings)
+        self._holders = GpuHolders(settings.folder)
 
     async def system(self) -> System:
         """Ask this machine's own programs, once: to import PyTorch takes seconds."""
         if self._system is None:
             settings = self._settings
-            self._system = await describe(settings.folder, settings.ncu, settings.python)
+            system = await describe(settings.folder, settings.ncu, settings.python)
+            self._system = replace(system, limits=await self._jail.limits())
         return self._system
 
     async def gpu(self) -> str:
@@ -45,14 +55,24 @@ class LocalEngine:
         for program, use in ((self._settings.ncu, "profile"), (self._settings.python, "evaluate")):
             if await asyncio.to_thread(shutil.which, program) is None:
                 found.append(f"`{program}` was not found: this runner cannot {use}")
-        return tuple(found)
+        return (*found, *await self._jail.problems())
+
+    async def gpus(self) -> tuple[str, ...]:
+        """Ask the driver, and narrow as the settings say."""
+        settings = self._settings
+        return await gpus_to_use(settings.folder, settings.gpus, await self.gpu())
+
+    async def sandbox_fault(self) -> str:
+        """Start a trivial program in the sandbox."""
+        return await self._jail.fault()
 
     async def prepare(
         self, spec: JobSpec, work: Workspace, cancel: asyncio.Event
     ) -> Failure | None:
-        """Write the files, then compile or import once."""
+        """Wait until an earlier job has left the GPU; write the files, compile or import once."""
+        await self._holders.gone(work.gpu)
         await asyncio.to_thread(work.write_files, spec)
-        return await build.prepare(spec, work, self._settings, cancel)
+        return await build.prepare(spec, work, self._settings, self._jail, cancel)
 
     async def capture(
         self, spec: JobSpec, benchmark: Benchmark, work: Workspace, watch: Watch
@@ -60,18 +80,25 @@ class LocalEngine:
         """Run the evaluator, under ncu in profile mode."""
         await asyncio.to_thread(work.write_files, spec)
         reader = ProgressReader(spec.capture.launch_count, watch.progress)
+        limits, halt = Limits.of(self._settings), Halt()
         try:
-            finished = await run(
-                await asyncio.to_thread(self._command, spec, benchmark, work),
-                cancel=watch.cancel,
-                on_stdout=reader.feed if spec.mode is Mode.PROFILE else None,
-            )
+            async with watched(halt, work, watch.budget, limits):
+                finished = await run(
+                    await self._command(spec, benchmark, work),
+                    cancel=watch.cancel,
+                    halt=halt,
+                    on_stdout=reader.feed if spec.mode is Mode.PROFILE else None,
+                )
         except CannotStart as error:
             detail = one_line(str(error))
             return Evidence(failure=Failure(kind=FailureKind.RUNNER_ERROR, detail=detail))
+        changed = await asyncio.to_thread(work.changed, spec)
         return Evidence(
+            failure=_changed(changed) if changed else None,
             exit_code=finished.exit_code,
             stopped=finished.stopped,
+            figure=halt.figure_of(finished.stopped) or seconds_words(limits.wall_s(spec)),
+            last_kernel=reader.seen.name,
             stdout=finished.stdout,
             stderr=finished.stderr,
             log=finished.log,
@@ -80,24 +107,34 @@ class LocalEngine:
         )
 
     async def export(
-        self, evidence: Evidence, index: int, report: Path, folder: Path, work: Workspace
+        self,
+        evidence: Evidence,
+        index: int,
+        report: Path,
+        work: Workspace,
+        cancel: asyncio.Event,
     ) -> Exports:
         """Run ncu's import on the copied report."""
-        return await export.export(report, index, folder, work, self._settings)
+        return await export.export(report, index, work, self._settings, self._jail, cancel)
 
-    def _command(self, spec: JobSpec, benchmark: Benchmark, work: Workspace) -> Command:
-        spec_file = work.write_spec(benchmark)
+    async def _command(self, spec: JobSpec, benchmark: Benchmark, work: Workspace) -> Command:
+        seen = await self._jail.places(work)
+        spec_file = seen.given / await asyncio.to_thread(work.write_spec, benchmark)
         argv = command.evaluator(self._settings.python, spec.evaluator, spec.mode, spec_file)
-        wall_s = spec.timeout_s
         if spec.mode is Mode.PROFILE:
-            report = work.report(benchmark)
+            report = seen.out / report_file(benchmark)
             argv = command.profiled(self._settings.ncu, spec.capture, report, argv)
-            wall_s *= self._settings.replay_factor
         return Command(
             argv=argv,
-            cwd=work.src,
-            env=evaluator_environment(spec, work.home, work.tmp),
-            wall_s=wall_s,
+            cwd=seen.src,
+            env=evaluator_environment(spec, seen.home, seen.tmp, work.gpu),
+            wall_s=Limits.of(self._settings).wall_s(spec),
             grace_s=self._settings.grace_s,
             popcorn=True,
+            max_output=self._settings.max_output_bytes,
+            cell=await self._jail.evaluator(work, spec),
         )
+
+
+def _changed(names: tuple[str, ...]) -> Failure:
+    return Failure(kind=FailureKind.EVALUATOR_CHANGED, detail=one_line(", ".join(names)))

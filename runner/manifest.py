@@ -1,5 +1,6 @@
 """manifest.json: what was measured, where, how. Written when all programs are dead."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,7 @@ from msgspec import Struct
 from runner import command
 from runner.artifacts import measure
 from runner.files import write_atomic
+from runner.limits import Limits
 from runner_client.wire import (
     Artifact,
     BenchmarkResult,
@@ -31,6 +33,17 @@ class ManifestCapture(Struct, frozen=True, kw_only=True):
     cache_control: str = command.CACHE_CONTROL
     clock_control: str = command.CLOCK_CONTROL
     replay_mode: str = command.REPLAY_MODE
+
+
+class ManifestLimits(Struct, frozen=True, kw_only=True):
+    """The runner's limits: seconds, bytes, launches; all but the replay factor for a whole job."""
+
+    replay_factor: float
+    job_s: float
+    launches: int
+    report_bytes: int
+    job_bytes: int
+    free_bytes: int
 
 
 class ManifestBenchmark(Struct, frozen=True, kw_only=True):
@@ -62,6 +75,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     recorded_on: str | None
     benchmark_specs: dict[str, str]
     capture_options: ManifestCapture
+    limits: ManifestLimits
     config_sha256: str
     submission_sha256: str
     benchmarks: tuple[ManifestBenchmark, ...]
@@ -72,6 +86,7 @@ def manifest_of(
     system: System,
     results: tuple[BenchmarkResult, ...],
     recorded_on: str | None,
+    limits: Limits,
 ) -> Manifest:
     """Put the manifest of a job together."""
     return Manifest(
@@ -86,6 +101,7 @@ def manifest_of(
         recorded_on=recorded_on,
         benchmark_specs={str(one.index): one.spec for one in spec.benchmarks},
         capture_options=_capture(spec.capture),
+        limits=ManifestLimits(**asdict(limits)),
         config_sha256=spec.config_sha256,
         submission_sha256=spec.submission_sha256,
         benchmarks=tuple(_benchmark(result) for result in results),

@@ -9,6 +9,7 @@ from counters.model import KernelReport
 from counters.parse import read_report
 from runner.artifacts import measure
 from runner.classify import check_of, why_empty, why_ended, why_failed, why_stopped
+from runner.device import device_name, wrong_gpu
 from runner.engine import Evidence, Exports
 from runner.text import one_line
 from runner_client.wire import (
@@ -33,7 +34,7 @@ class Captured:
     """
 
     report: Artifact | None = None
-    refused: str = ""
+    refused: Failure | None = None
     exports: Exports = field(default_factory=Exports)
     kernels: KernelReport | None = None
 
@@ -70,13 +71,13 @@ def result_of(
     )
 
 
-def never_run(benchmark: Benchmark, kind: FailureKind) -> BenchmarkResult:
+def never_run(benchmark: Benchmark, failure: Failure) -> BenchmarkResult:
     """Return the result of a benchmark that was not begun."""
     return BenchmarkResult(
         index=benchmark.index,
         spec=benchmark.spec,
         status=BenchmarkStatus.FAILED,
-        failure=Failure(kind=kind),
+        failure=failure,
     )
 
 
@@ -101,14 +102,17 @@ def _verdict(
         failure = why_failed(evidence, submission, spec.mode)
         return (BenchmarkStatus.FAILED if failure else BenchmarkStatus.SUCCEEDED), failure
     if has_values(captured.kernels):
+        wrong = wrong_gpu(spec.gpu, device_name(captured.exports.raw_csv))
+        if wrong is not None:
+            return BenchmarkStatus.FAILED, wrong
         failure = why_stopped(evidence) or why_ended(evidence, submission)
         return (BenchmarkStatus.PARTIAL if failure else BenchmarkStatus.SUCCEEDED), failure
     return BenchmarkStatus.FAILED, _no_values(spec, evidence, captured)
 
 
 def _no_values(spec: JobSpec, evidence: Evidence, captured: Captured) -> Failure:
-    if captured.refused:
-        return Failure(kind=FailureKind.PROFILER_ERROR, detail=one_line(captured.refused))
+    if captured.refused is not None:
+        return captured.refused
     if captured.report is None or evidence.stopped is not None:
         return why_empty(evidence, spec.submission.name, spec.capture)
     if captured.exports.details_csv is None:

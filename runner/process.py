@@ -1,42 +1,35 @@
-"""The one place that starts programs: own session, bounded streams, a wall limit, a sure end.
-
-A later sandbox wraps `Command.argv` here and nowhere else.
-"""
+"""The one way to run a program: in its cell, bounded streams, a wall limit, a sure end."""
 
 import asyncio
-import os
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
-from runner.leftovers import alive_in_group
+from runner.cell import Cell
+from runner.halt import Halt, Meter, Stop
 from runner.pipe import Pipe
 from runner.popcorn import PopcornLog
-from runner.text import Tail
+from runner.sandbox import Sandbox
+from runner.spawn import (
+    KILL_WAIT_S,
+    Box,
+    CannotStart,
+    Child,
+    SandboxStatus,
+    Start,
+    start_bare,
+    start_boxed,
+)
+from runner.text import Tail, one_line
 
-KILL_WAIT_S = 10.0
-"""How long a killed process may take to vanish; one stuck in the driver can take longer."""
-LOOK_S = 0.01
+__all__ = ["CannotStart", "Command", "Finished", "run"]
+FORK_S = 0.01
+"""How often a program is looked for whose sandbox has only begun."""
+LOOK_S = 0.25
+"""Pause between two looks at what a program has taken."""
 Sink = Callable[[bytes], None]
-
-
-class Stop(StrEnum):
-    """Why the runner ended a program before its own end."""
-
-    TIME_LIMIT = "time-limit"
-    CANCELLED = "cancelled"
-
-
-class CannotStart(Exception):  # noqa: N818 - named for what happened
-    """The program is not there or may not be executed."""
-
-    def __init__(self, program: str, reason: str) -> None:
-        super().__init__(f"{program} cannot be started: {reason}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +37,9 @@ class Command:
     """A program to run; `env` is its whole environment, nothing is inherited.
 
     `wall_s` bounds its time; then, or on cancel, it gets SIGTERM and `grace_s` seconds to write
-    what it has. `popcorn` gives it a pipe named by POPCORN_FD.
+    what it has. `popcorn` gives it a pipe named by POPCORN_FD. `max_output` bounds the bytes that
+    it may print on both streams. `cell` bounds it and what it sees; paths in `argv`, `cwd` and
+    `env` are those that it sees. Only programs of the runner's own go without.
     """
 
     argv: tuple[str, ...]
@@ -53,6 +48,8 @@ class Command:
     wall_s: float
     grace_s: float = 2.0
     popcorn: bool = False
+    max_output: int | None = None
+    cell: Cell | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,28 +69,41 @@ class _Streams:
     stdout: Pipe
     stderr: Pipe
     log: Pipe | None
+    status: Pipe | None
+
+    def given_away(self) -> None:
+        for pipe in (self.stdout, self.stderr, self.log, self.status):
+            if pipe is not None:
+                pipe.given_away()
 
 
 async def run(
     command: Command,
     *,
     cancel: asyncio.Event | None = None,
+    halt: Halt | None = None,
     on_stdout: Sink | None = None,
 ) -> Finished:
-    """Run `command` to its end or limit; afterwards its whole process group is dead.
+    """Run `command` to its end or limit; afterwards all that it started is dead.
 
     Never waits for the end of a pipe, since a grandchild may hold it open. `on_stdout` sees every
-    byte as it comes. Raises CannotStart.
+    byte as it comes; `halt` ends the program with a watcher's reason. Raises CannotStart.
     """
-    out, err, log = Tail(), Tail(), PopcornLog()
+    out, err, log, status = Tail(), Tail(), PopcornLog(), SandboxStatus()
+    halt = halt or Halt()
+    meter = Meter(command.max_output, halt)
     started = time.monotonic()
     with ExitStack() as stack:
         streams = _Streams(
-            stack.enter_context(Pipe(_both(out.feed, on_stdout))),
-            stack.enter_context(Pipe(err.feed)),
+            stack.enter_context(Pipe(_all(out.feed, meter.feed, on_stdout))),
+            stack.enter_context(Pipe(_all(err.feed, meter.feed))),
             stack.enter_context(Pipe(log.feed)) if command.popcorn else None,
+            stack.enter_context(Pipe(status.feed)) if _sandbox(command) else None,
         )
-        exit_code, stopped = await _supervise(_start(command, streams), command, cancel)
+        child = await _start(command, streams, status)
+        exit_code, stopped = await _supervise(child, command, cancel, halt)
+    if _sandbox(command) and status.exit_code is None and stopped is None:
+        raise CannotStart("the sandbox", one_line(err.text()) or f"it ended with {exit_code}")
     return Finished(
         exit_code=exit_code,
         stopped=stopped,
@@ -104,62 +114,69 @@ async def run(
     )
 
 
-def _both(first: Sink, second: Sink | None) -> Sink:
-    if second is None:
-        return first
+def _all(*sinks: Sink | None) -> Sink:
+    wanted = [sink for sink in sinks if sink is not None]
 
     def feed(chunk: bytes) -> None:
-        first(chunk)
-        second(chunk)
+        for sink in wanted:
+            sink(chunk)
 
     return feed
 
 
-def _start(command: Command, streams: _Streams) -> subprocess.Popen[bytes]:
+def _sandbox(command: Command) -> Sandbox | None:
+    return command.cell.sandbox if command.cell is not None else None
+
+
+async def _start(command: Command, streams: _Streams, status: SandboxStatus) -> Child:
     env = dict(command.env)
     inherited: tuple[int, ...] = ()
     if streams.log is not None:
         env["POPCORN_FD"] = str(streams.log.write_end)
         inherited = (streams.log.write_end,)
-    try:
-        child = subprocess.Popen(
-            command.argv,
-            cwd=command.cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=streams.stdout.write_end,
-            stderr=streams.stderr.write_end,
-            pass_fds=inherited,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise CannotStart(command.argv[0], error.strerror or str(error)) from error
-    for pipe in filter(None, (streams.stdout, streams.stderr, streams.log)):
-        pipe.given_away()
-    return child
+    start = Start(
+        argv=command.argv,
+        cwd=command.cwd,
+        env=env,
+        stdout=streams.stdout.write_end,
+        stderr=streams.stderr.write_end,
+        inherited=inherited,
+    )
+    sandbox = _sandbox(command)
+    if command.cell is None or sandbox is None or streams.status is None:
+        child = start_bare(start, command.cell)
+        streams.given_away()
+        return child
+    boxed = Box(command.cell, sandbox, status, streams.status.write_end)
+    return await start_boxed(start, boxed, streams.given_away)
 
 
 async def _supervise(
-    child: subprocess.Popen[bytes], command: Command, cancel: asyncio.Event | None
+    child: Child, command: Command, cancel: asyncio.Event | None, halt: Halt
 ) -> tuple[int, Stop | None]:
-    exited = asyncio.Event()
-    pidfd = os.pidfd_open(child.pid)
-    loop = asyncio.get_running_loop()
-    loop.add_reader(pidfd, exited.set)
+    watcher = asyncio.create_task(_watch(child, halt))
     try:
-        stopped = await _until(exited, cancel, command.wall_s)
+        stopped = await _until(child.exited, cancel, halt, command.wall_s)
         if stopped is not None:
-            await _terminate(child, exited, command.grace_s)
+            await _terminate(child, command.grace_s)
     finally:
-        loop.remove_reader(pidfd)
-        os.close(pidfd)
-        code = _bury(child)
-        await _group_gone(child.pid)
-    return code, stopped
+        watcher.cancel()
+        child.forget()
+        child.kill()
+        code = await asyncio.to_thread(child.bury, halt)
+    return code, stopped or (halt.reason if code else None)
 
 
-async def _until(exited: asyncio.Event, cancel: asyncio.Event | None, wall_s: float) -> Stop | None:
-    waits = {asyncio.ensure_future(event.wait()) for event in (exited, cancel) if event}
+async def _watch(child: Child, halt: Halt) -> None:
+    while halt.reason is None:
+        await asyncio.sleep(LOOK_S)
+        await asyncio.to_thread(child.excess, halt)
+
+
+async def _until(
+    exited: asyncio.Event, cancel: asyncio.Event | None, halt: Halt, wall_s: float
+) -> Stop | None:
+    waits = {asyncio.ensure_future(each.wait()) for each in (exited, cancel, halt) if each}
     try:
         await asyncio.wait(waits, timeout=wall_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -167,47 +184,18 @@ async def _until(exited: asyncio.Event, cancel: asyncio.Event | None, wall_s: fl
             wait.cancel()
     if exited.is_set():
         return None
-    return Stop.CANCELLED if cancel is not None and cancel.is_set() else Stop.TIME_LIMIT
+    if cancel is not None and cancel.is_set():
+        return Stop.CANCELLED
+    return halt.reason or Stop.TIME_LIMIT
 
 
-async def _terminate(child: subprocess.Popen[bytes], exited: asyncio.Event, grace_s: float) -> None:
-    # ncu alone gets the signal: it ends its target itself and still writes the report.
-    with suppress(ProcessLookupError):
-        os.kill(child.pid, signal.SIGTERM)
+async def _terminate(child: Child, grace_s: float) -> None:
     with suppress(TimeoutError):
-        await asyncio.wait_for(exited.wait(), grace_s)
-    _kill_group(child.pid)
+        async with asyncio.timeout(grace_s):
+            # No event tells that the sandbox has forked its program.
+            while not child.exited.is_set() and not child.terminate():  # noqa: ASYNC110
+                await asyncio.sleep(FORK_S)
+            await child.exited.wait()
+    child.kill()
     with suppress(TimeoutError):
-        await asyncio.wait_for(exited.wait(), KILL_WAIT_S)
-
-
-def _kill_group(leader: int) -> None:
-    # The leader is not reaped yet, so that the group's number cannot be anybody else's.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
-
-
-def _bury(child: subprocess.Popen[bytes]) -> int:
-    _kill_group(child.pid)
-    try:
-        return child.wait(timeout=1.0)
-    except subprocess.TimeoutExpired:
-        return -signal.SIGKILL
-
-
-async def _group_gone(leader: int) -> None:
-    # Orphans die a moment after their signal.
-    for _ in range(int(KILL_WAIT_S / LOOK_S)):
-        if not _in_use(leader) or not alive_in_group(leader):
-            return
-        await asyncio.sleep(LOOK_S)
-
-
-def _in_use(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        await asyncio.wait_for(child.exited.wait(), KILL_WAIT_S)

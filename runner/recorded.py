@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from runner.artifacts import export_names
 from runner.engine import Evidence, Exports, Watch
+from runner.halt import Stop
 from runner.popcorn import parse_log
-from runner.process import Stop
 from runner.progress import ProgressReader
 from runner.settings import RunnerSettings
 from runner.system import competition_name
@@ -146,6 +146,14 @@ class RecordedEngine:
         """Say so where there is nothing to replay."""
         return () if self._recordings else (f"no recordings in {self._settings.recordings}",)
 
+    async def gpus(self) -> tuple[str, ...]:
+        """Replay one job at a time."""
+        return ("",)
+
+    async def sandbox_fault(self) -> str:
+        """Nothing is run, so there is nothing to contain."""
+        return ""
+
     async def prepare(
         self, spec: JobSpec, work: Workspace, cancel: asyncio.Event
     ) -> Failure | None:
@@ -171,14 +179,21 @@ class RecordedEngine:
             log=parse_log((await asyncio.to_thread(recording.text, "popcorn_fd.txt")).encode()),
             duration_s=recording.about.duration_s,
             report=await asyncio.to_thread(_unpack, recording.folder, work.report(benchmark)),
+            exports=recording.folder,
         )
 
     async def export(
-        self, evidence: Evidence, index: int, report: Path, folder: Path, work: Workspace
+        self,
+        evidence: Evidence,
+        index: int,
+        report: Path,
+        work: Workspace,
+        cancel: asyncio.Event,
     ) -> Exports:
-        """Copy the recorded exports, which were unpacked beside the report."""
-        source = evidence.report.parent if evidence.report is not None else folder
-        return await asyncio.to_thread(_copy_exports, source, index, folder)
+        """Copy the recorded exports."""
+        if evidence.exports is None:
+            return Exports(problem="the recording has no exports")
+        return await asyncio.to_thread(_copy_exports, evidence.exports, index, report.parent)
 
     async def _replay(self, stdout: str, reader: ProgressReader, cancel: asyncio.Event) -> bool:
         lines = stdout.splitlines(keepends=True)
@@ -198,10 +213,7 @@ class RecordedEngine:
 
 
 def _unpack(recording: Path, report: Path) -> Path:
-    """Lay a recording's report and exports into the job's folder; return `report`."""
-    for name in EXPORTED.values():
-        if (recording / name).is_file():
-            shutil.copyfile(recording / name, report.parent / name)
+    """Lay a recording's report into the job's folder; return `report`."""
     with lzma.open(recording / REPORT) as packed, report.open("wb") as unpacked:
         shutil.copyfileobj(packed, unpacked)
     return report

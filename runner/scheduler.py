@@ -1,16 +1,19 @@
-"""The queue: one job at a time on the GPU, places told, cancel at any stage, restart without loss.
-
-A restart runs unfinished jobs again from the start and leaves finished ones finished.
-"""
+"""The live jobs: a fair queue, one job a GPU, places told, cancel at any stage."""
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from runner.events import NOW, EventLog, newer
+from runner.fairqueue import FairQueue
 from runner.job import Executor, LiveJob, failed
-from runner.store import Store
+from runner.recovery import recover
+from runner.retention import Bounds, expired
+from runner.store import Store, Unreadable
+from runner_client.logs import about_job
 from runner_client.wire import (
     Ended,
     Failure,
@@ -24,6 +27,8 @@ from runner_client.wire import (
 )
 
 logger = logging.getLogger(__name__)
+SAVE_AGAIN_S = 5.0
+SWEEP_EVERY_S = 300.0
 
 
 class Taken(Exception):  # noqa: N818 - an answer
@@ -47,19 +52,23 @@ class Submitted:
 
 
 class Scheduler:
-    """Holds the live jobs; those that ended are read from disk when somebody asks."""
+    """Holds the live jobs; those that ended are read from disk when somebody asks.
 
-    def __init__(self, store: Store, executor: Executor, max_queued: int) -> None:
+    A job waits in the queue, then is at work on one GPU.
+    """
+
+    def __init__(self, store: Store, executor: Executor) -> None:
         self._store = store
         self._executor = executor
-        self._max_queued = max_queued
-        self._queue: list[LiveJob] = []
-        self._running: LiveJob | None = None
+        self._queue = FairQueue()
         self._live: dict[str, LiveJob] = {}
+        self._gpus: tuple[str, ...] = ()
+        self._free: list[str] = []
+        self._at_work: dict[str, asyncio.Task[None]] = {}
         self._submits = asyncio.Lock()
-        self._work = asyncio.Event()
+        self._moved = asyncio.Event()
         self._closing = False
-        self._worker: asyncio.Task[None] | None = None
+        self._helpers: list[asyncio.Task[None]] = []
 
     @property
     def queued(self) -> int:
@@ -69,15 +78,24 @@ class Scheduler:
     @property
     def running(self) -> int:
         """Return how many jobs run."""
-        return int(self._running is not None)
+        return len(self._at_work)
+
+    @property
+    def slots(self) -> int:
+        """Return how many jobs can run at the same time."""
+        return len(self._gpus)
 
     async def start(self) -> None:
-        """Take up what an earlier process left, and begin to work."""
-        await asyncio.to_thread(self._store.open)
-        for job_id in await asyncio.to_thread(self._store.ids):
-            await self._recover(job_id)
-        await self._tell_places()
-        self._worker = asyncio.create_task(self._work_off(), name="runner-worker")
+        """Take up what an earlier process left, and begin to work; the store must be open."""
+        self._gpus = await self._executor.engine.gpus()
+        self._free = list(self._gpus)
+        for job in await recover(self._store, self._failure):
+            self._enqueue(job)
+        self._helpers = [
+            asyncio.create_task(self._tell_places(), name="runner-places"),
+            asyncio.create_task(self._sweep(), name="runner-sweep"),
+        ]
+        self._dispatch()
 
     def stop_waiting(self) -> None:
         """Answer every long poll at once and take no further job."""
@@ -86,34 +104,34 @@ class Scheduler:
             job.log.close()
 
     async def close(self) -> None:
-        """End the running job's programs; it will be run again after a restart."""
+        """End the running jobs' programs; they go on after a restart."""
         self.stop_waiting()
-        if self._worker is not None:
-            self._worker.cancel()
+        tasks = [*self._helpers, *self._at_work.values()]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
             with suppress(asyncio.CancelledError):
-                await self._worker
+                await task
+        await asyncio.to_thread(self._store.close)
 
     async def submit(self, spec: JobSpec) -> Submitted:
-        """Take a job, or find it again. Raises Taken, Full."""
+        """Take a job, or find it again. Raises Taken, Full, OSError."""
         async with self._submits:
-            known = await self._spec(spec.id)
-            if known is not None:
-                if known != spec:
-                    raise Taken
+            if await self._is_known(spec):
                 return Submitted(await self.status(spec.id), created=False)
-            if self._closing or len(self._queue) >= self._max_queued:
-                raise Full("shutting down" if self._closing else "the queue is full")
+            self._check_room(spec.requester)
             await asyncio.to_thread(self._store.create, spec)
-            self._enqueue(LiveJob(spec, EventLog(self._store, spec.id, [])))
-        await self._tell_places()
+            job = LiveJob(spec, EventLog(self._store, spec.id, []))
+            self._enqueue(job)
+        await self._tell(job, self._queue.order().index(spec.id))
+        self._dispatch()
         return Submitted(await self.status(spec.id), created=True)
 
     async def status(self, job_id: str) -> JobStatus:
         """Return a job's state. Raises Unknown."""
-        job = self._live.get(job_id)
-        if job is not None:
-            running = job is self._running
-            return JobStatus(id=job_id, state=JobState.RUNNING if running else JobState.QUEUED)
+        if job_id in self._live:
+            waits = job_id in self._queue
+            return JobStatus(id=job_id, state=JobState.QUEUED if waits else JobState.RUNNING)
         result = await asyncio.to_thread(self._store.result, job_id)
         if result is None:
             raise Unknown
@@ -124,7 +142,7 @@ class Scheduler:
         job = self._live.get(job_id)
         if job is not None:
             return await job.log.after(after, wait_s)
-        if await asyncio.to_thread(self._store.spec, job_id) is None:
+        if not await asyncio.to_thread(self._store.knows, job_id):
             raise Unknown
         return newer(await asyncio.to_thread(self._store.events, job_id), after)
 
@@ -133,46 +151,64 @@ class Scheduler:
         job = self._live.get(job_id)
         if job is not None:
             job.cancel.set()
-            if job in self._queue:
-                self._queue.remove(job)
+            if self._queue.remove(job_id):
                 await self._end(job, await self._failure(FailureKind.CANCELLED))
-                await self._tell_places()
+                self._moved.set()
+            else:
+                await self._keep_cancel(job_id)
         return await self.status(job_id)
 
-    async def _spec(self, job_id: str) -> JobSpec | None:
-        job = self._live.get(job_id)
-        if job is not None:
-            return job.spec
-        return await asyncio.to_thread(self._store.spec, job_id)
+    async def _keep_cancel(self, job_id: str) -> None:
+        try:
+            await asyncio.to_thread(self._store.records(job_id).cancel)
+        except OSError:
+            logger.exception("that job %s is cancelled will be forgotten at a restart", job_id)
 
-    async def _recover(self, job_id: str) -> None:
-        spec = await asyncio.to_thread(self._store.spec, job_id)
-        if spec is None:
-            return
-        events = await asyncio.to_thread(self._store.events, job_id)
-        log = EventLog(self._store, job_id, events)
-        if await asyncio.to_thread(self._store.result, job_id) is None:
-            self._enqueue(LiveJob(spec, log))
-        elif not isinstance(log.last, Ended):
-            await log.emit(Ended(number=0, at=NOW))
+    async def _is_known(self, spec: JobSpec) -> bool:
+        job = self._live.get(spec.id)
+        try:
+            known = job.spec if job else await asyncio.to_thread(self._store.spec, spec.id)
+        except Unreadable:
+            raise Taken from None
+        if known is not None and known != spec:
+            raise Taken
+        return known is not None
+
+    def _check_room(self, requester: str) -> None:
+        settings = self._executor.settings
+        if self._closing:
+            raise Full("the runner is shutting down")
+        most, each = settings.max_queued, settings.max_queued_each
+        if len(self._queue) >= most:
+            raise Full(f"the queue is full ({most} of {most} places)")
+        if self._queue.waiting(requester) >= each:
+            raise Full(f"this user's places in the queue are taken ({each} of {each})")
 
     def _enqueue(self, job: LiveJob) -> None:
         self._live[job.spec.id] = job
-        self._queue.append(job)
-        self._work.set()
+        self._queue.push(job.spec.id, job.spec.requester)
+        self._moved.set()
 
-    async def _work_off(self) -> None:
-        while True:
-            await self._work.wait()
-            if not self._queue:
-                self._work.clear()
-                continue
-            self._running = job = self._queue.pop(0)
-            await self._tell_places()
-            result = await self._run(job)
-            await self._end(job, result)
-            self._running = None
-            await self._tell_places()
+    def _dispatch(self) -> None:
+        """Start the next jobs while there are free GPUs."""
+        while self._free and self._queue and not self._closing:
+            job = self._live[self._queue.pop()]
+            job.gpu = self._free.pop(0)
+            task = asyncio.create_task(self._work(job), name=f"job-{job.spec.id}")
+            self._at_work[job.spec.id] = task
+        self._moved.set()
+
+    async def _work(self, job: LiveJob) -> None:
+        try:
+            with about_job(job.spec.id):
+                result = await self._run(job)
+                await self._end(job, result)
+        finally:
+            del self._at_work[job.spec.id]
+            self._free.append(job.gpu)
+            if not self._at_work:
+                self._queue.rest()
+            self._dispatch()
 
     async def _run(self, job: LiveJob) -> JobResult:
         try:
@@ -187,14 +223,53 @@ class Scheduler:
         return failed(Failure(kind=kind, detail=detail), system, engine.recorded_on)
 
     async def _end(self, job: LiveJob, result: JobResult) -> None:
-        await asyncio.to_thread(self._store.save_result, job.spec.id, result)
-        self._live.pop(job.spec.id, None)
-        await job.log.emit(Ended(number=0, at=NOW))
-        logger.info("job %s ended", job.spec.id)
+        job_id = job.spec.id
+        await self._insist(lambda: self._store.save_result(job_id, result))
+        await asyncio.to_thread(self._store.records(job_id).clear)
+        self._live.pop(job_id, None)
+        self._executor.ended(job, result)
+        await self._say(job, Ended(number=0, at=NOW))
+        logger.info("job %s ended", job_id)
+
+    async def _insist(self, save: Callable[[], None]) -> None:
+        """Save until it works: a result that took minutes of a GPU is not lost to a full disk."""
+        while True:
+            try:
+                return await asyncio.to_thread(save)
+            except OSError:
+                logger.exception("a result cannot be kept; trying again in %s s", SAVE_AGAIN_S)
+            await asyncio.sleep(SAVE_AGAIN_S)
+
+    async def _say(self, job: LiveJob, event: JobEvent) -> None:
+        try:
+            await job.log.emit(event)
+        except OSError:
+            logger.exception("an event of job %s cannot be kept", job.spec.id)
 
     async def _tell_places(self) -> None:
-        for place, job in enumerate(tuple(self._queue)):
-            ahead = place + self.running
-            if job.ahead != ahead:
-                job.ahead = ahead
-                await job.log.emit(Queued(number=0, at=NOW, ahead=ahead))
+        while True:
+            await self._moved.wait()
+            self._moved.clear()
+            for place, job_id in enumerate(self._queue.order()):
+                if job_id in self._queue:
+                    await self._tell(self._live[job_id], place)
+
+    async def _tell(self, job: LiveJob, place: int) -> None:
+        # On a busy machine one job must end for the first in the queue to start.
+        ahead = place + (0 if self._free else 1)
+        if job.ahead != ahead:
+            job.ahead = ahead
+            await self._say(job, Queued(number=0, at=NOW, ahead=ahead))
+
+    async def _sweep(self) -> None:
+        settings = self._executor.settings
+        bounds = Bounds(settings.keep_s, settings.keep_jobs, settings.keep_bytes)
+        while True:
+            try:
+                kept = await asyncio.to_thread(self._store.ended)
+                for job_id in expired(kept, bounds, datetime.now(UTC).timestamp()):
+                    async with self._submits:
+                        await asyncio.to_thread(self._store.remove, job_id)
+            except OSError:
+                logger.exception("old jobs cannot be removed")
+            await asyncio.sleep(SWEEP_EVERY_S)

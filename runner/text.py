@@ -18,6 +18,19 @@ def one_line(text: str, limit: int = 1_000) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def size_words(size: int) -> str:
+    """Return bytes as people read them: `2.0 GB`."""
+    for unit, scale in (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)):
+        if size >= scale:
+            return f"{size / scale:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def seconds_words(seconds: float) -> str:
+    """Return a time limit as people read it: `480 s`."""
+    return f"{seconds:,.0f} s" if seconds >= 10 else f"{seconds:g} s"
+
+
 class Tail:
     """The first and the last bytes of a stream of any length, `limit` bytes in all."""
 

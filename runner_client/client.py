@@ -12,8 +12,9 @@ import stamina
 
 from .address import RunnerAddress
 from .download import Download
-from .errors import Broken, ClientError, Denied, Refused, Unknown, Unreachable
+from .errors import Broken, ClientError, Denied, Refused, Unknown, Unreachable, Untrusted
 from .names import local_name
+from .trust import Trust, reason_of, trust
 from .wire import (
     API,
     SHA256_HEADER,
@@ -41,7 +42,8 @@ GATEWAY = {502, 503, 504}
 class RunnerClient:
     """Talks to one runner; use as an asynchronous context manager, or call `close`.
 
-    Every call raises Unreachable (after `attempts` tries), Denied, Unknown, Refused or Broken.
+    Every call raises Unreachable (after `attempts` tries), Untrusted, Denied, Unknown, Refused or
+    Broken.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class RunnerClient:
         self._answer_s = answer_s
         self._max_artifact_bytes = max_artifact_bytes
         self._session: aiohttp.ClientSession | None = None
+        self._trust: Trust | None = None
         self._again = stamina.AsyncRetryingCaller(
             attempts=attempts, timeout=60.0, wait_initial=0.1, wait_max=2.0
         ).on(Unreachable)
@@ -141,6 +144,8 @@ class RunnerClient:
     async def _request(
         self, method: str, path: str, limits: aiohttp.ClientTimeout, body: bytes | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
+        if self._trust is None:
+            self._trust = await asyncio.to_thread(trust, self.address)
         url = self.address.url.rstrip("/") + API + path
         headers = {"Content-Type": "application/json"} if body is not None else {}
         try:
@@ -150,6 +155,7 @@ class RunnerClient:
                 data=body,
                 headers=headers,
                 timeout=limits,
+                ssl=self._trust,
                 allow_redirects=False,
             ) as response:
                 await _raise_for_status(response)
@@ -171,6 +177,12 @@ class RunnerClient:
 
 def _mapped(error: Exception) -> ClientError:
     """Translate the library's errors, the one place where that is done."""
+    if isinstance(error, aiohttp.ServerFingerprintMismatch):
+        return Untrusted("its fingerprint is another one than the settings name")
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return Untrusted(reason_of(error.certificate_error))
+    if isinstance(error, aiohttp.ClientSSLError):
+        return Untrusted("it does not speak TLS there")
     lost = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
     if isinstance(error, lost):
         return Unreachable(type(error).__name__)

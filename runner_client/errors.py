@@ -13,6 +13,14 @@ class Denied(ClientError):  # noqa: N818
     """The runner did not take the token."""
 
 
+class Untrusted(ClientError):  # noqa: N818
+    """The runner's certificate is not the one expected; `reason` is what is wrong with it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class Unknown(ClientError):  # noqa: N818
     """The runner does not know the job or the artifact."""
 

@@ -128,21 +128,37 @@ class JobSpec(Value, frozen=True):
 
 
 class FailureKind(StrEnum):
-    """Why a job or a benchmark gave no counters. Worded in bot/wording.py."""
+    """Why a job or a benchmark gave no counters, or not all. Each has a row in bot/failures.py."""
 
     PROFILE_MODE_MISSING = "profile-mode-missing"
     NOTHING_IN_RANGE = "nothing-in-range"
+    OTHER_PROFILER = "other-profiler"
     FILTER_MATCHED_NONE = "filter-matched-none"
+    PROGRAM_DIED = "program-died"
     SUBMISSION_ERROR = "submission-error"
     COMPILE_ERROR = "compile-error"
     WRONG_ANSWER = "wrong-answer"
-    TIME_LIMIT = "time-limit"
-    COUNTERS_DENIED = "counters-denied"
-    PROFILER_ERROR = "profiler-error"
-    EXPORT_FAILED = "export-failed"
     EVALUATOR_ERROR = "evaluator-error"
+    EVALUATOR_CHANGED = "evaluator-changed"
+    TIME_LIMIT = "time-limit"
+    JOB_TIME_LIMIT = "job-time-limit"
+    LAUNCH_LIMIT = "launch-limit"
+    REPORT_LIMIT = "report-limit"
+    DISK_LIMIT = "disk-limit"
+    MEMORY_LIMIT = "memory-limit"
+    PROCESS_LIMIT = "process-limit"
+    OUTPUT_LIMIT = "output-limit"
+    DISK_FULL = "disk-full"
+    COUNTERS_DENIED = "counters-denied"
+    COUNTERS_BUSY = "counters-busy"
+    DRIVER_MISMATCH = "driver-mismatch"
+    PROFILER_LOCK = "profiler-lock"
+    PROFILER_ERROR = "profiler-error"
+    WRONG_GPU = "wrong-gpu"
+    EXPORT_FAILED = "export-failed"
     CANCELLED = "cancelled"
     NOT_RECORDED = "not-recorded"
+    RUNNER_LOST = "runner-lost"
     RUNNER_ERROR = "runner-error"
 
 
@@ -158,7 +174,7 @@ class Failure(Value, frozen=True):
 
 
 class Queued(Value, frozen=True, tag="queued", tag_field="event"):
-    """The job waits; `ahead` jobs start before it."""
+    """The job waits; `ahead` jobs have to end before it starts. It can change either way."""
 
     number: Count
     at: datetime
@@ -175,7 +191,9 @@ class Preparing(Value, frozen=True, tag="preparing", tag_field="event"):
 class Capturing(Value, frozen=True, tag="capturing", tag_field="event"):
     """Kernel `kernel` of at most `limit` is being captured; 0 before the first.
 
-    Without ncu (modes test and benchmark) the evaluator runs and `kernel` stays 0.
+    `connected`: ncu has hold of the program. `percent` of the kernel's passes are done; `passes` is
+    their number once ncu said it, else 0. Without ncu (modes test and benchmark) the evaluator
+    runs, and `kernel` and `limit` stay 0. A forged value is possible: it is only shown.
     """
 
     number: Count
@@ -184,6 +202,19 @@ class Capturing(Value, frozen=True, tag="capturing", tag_field="event"):
     kernel: Count
     limit: Count
     name: ShortText = ""
+    connected: bool = False
+    percent: Annotated[int, Meta(ge=0, le=100)] = 0
+    passes: Annotated[int, Meta(ge=0, le=9_999)] = 0
+
+
+class Retrying(Value, frozen=True, tag="retrying", tag_field="event"):
+    """The capture of `benchmark` failed by `reason` and is tried again in `wait_s` seconds."""
+
+    number: Count
+    at: datetime
+    benchmark: Index
+    reason: FailureKind
+    wait_s: Seconds
 
 
 class Exporting(Value, frozen=True, tag="exporting", tag_field="event"):
@@ -201,7 +232,7 @@ class Ended(Value, frozen=True, tag="ended", tag_field="event"):
     at: datetime
 
 
-JobEvent = Queued | Preparing | Capturing | Exporting | Ended
+JobEvent = Queued | Preparing | Capturing | Retrying | Exporting | Ended
 
 
 class JobEvents(Value, frozen=True):
@@ -255,6 +286,28 @@ class BenchmarkResult(Value, frozen=True):
     artifacts: Annotated[tuple[Artifact, ...], Meta(max_length=8)] = ()
 
 
+class LimitsInForce(Value, frozen=True):
+    """The sandbox and the bounds around a program. Bytes, seconds; 0 where there is no bound.
+
+    `sandbox` is `bubblewrap` or `none`. `enforced_by` says who bounds memory and processes of a
+    whole program: `cgroup v2`, `cgroup v1`, or `rlimit and watch` (the kernel bounds processes of
+    the user, the runner sums the memory) or `watch` (the runner sums both). CPU time, open files
+    and file size are bounded for each process by the kernel.
+    """
+
+    sandbox: ShortText
+    enforced_by: ShortText
+    user: ShortText
+    memory_bytes: Count
+    processes: Count
+    open_files: Count
+    file_bytes: Count
+    job_bytes: Count
+    shm_bytes: Count
+    cpu_s: Count
+    capabilities: Annotated[tuple[ShortText, ...], Meta(max_length=50)] = ()
+
+
 class System(Value, frozen=True):
     """The machine a job ran on; goes into the manifest."""
 
@@ -267,6 +320,7 @@ class System(Value, frozen=True):
     runtime: ShortText = "CUDA"
     torch: ShortText = ""
     hostname: ShortText = ""
+    limits: LimitsInForce | None = None
 
 
 class JobState(StrEnum):
@@ -299,17 +353,41 @@ class JobStatus(Value, frozen=True):
     result: JobResult | None = None
 
 
+class Level(StrEnum):
+    """How bad a finding is; only a problem keeps a runner from profiling."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+class Finding(Value, frozen=True):
+    """What one check of `ncubot doctor` found, and what to do about it."""
+
+    check: ShortText
+    level: Level
+    text: ShortText
+    mend: ShortText = ""
+
+
 class Health(Value, frozen=True):
-    """Answer to GET /v1/health. `gpu` is the name as the competition YAMLs write it (`H200`)."""
+    """Answer to GET /v1/health. `gpu` is the name as the competition YAMLs write it (`H200`).
+
+    `slots` jobs can run at the same time, one a GPU. `findings` are those of the last check;
+    `checking` while the first one runs, when jobs are taken and wait.
+    """
 
     engine: ShortText
     gpu: ShortText
     system: System
     queued: Count
     running: Count
+    slots: Count = 1
     problems: Annotated[tuple[ShortText, ...], Meta(max_length=50)] = ()
     """What keeps this runner from profiling, one sentence each; empty when it can."""
     recorded_on: ShortText | None = None
+    checking: bool = False
+    findings: Annotated[tuple[Finding, ...], Meta(max_length=50)] = ()
 
 
 class Refusal(Value, frozen=True):

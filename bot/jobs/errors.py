@@ -6,6 +6,7 @@ Not frozen: contextlib sets the traceback of an exception that passes through it
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.leaderboards.check.model import Verdict
 from runner_client.wire import Benchmark
 
 
@@ -34,6 +35,15 @@ class LeaderboardUnknown(Refused):
 
     name: str
     nearest: str | None
+    known: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class TemplateMissing(Refused):
+    """The problem has no starter file, or none in that language."""
+
+    leaderboard: str
+    language: str | None
     known: tuple[str, ...]
 
 
@@ -81,6 +91,18 @@ class MultiGpu(Refused):
     """ncu serialises launches, so a task over several GPUs would never end under it."""
 
     leaderboard: str
+
+
+@dataclass(eq=False)
+class ProfileUnsupported(Refused):
+    """The evaluator cannot give counters, says the check; `able` are leaderboards that can.
+
+    `verdict` is never ncu or unknown.
+    """
+
+    leaderboard: str
+    verdict: Verdict
+    able: tuple[str, ...]
 
 
 @dataclass(eq=False)
@@ -170,6 +192,30 @@ class RunnerDenied(RunnerFault):
 
 
 @dataclass(eq=False)
+class RunnerUntrusted(RunnerFault):
+    """The runner's certificate is not the one that the settings trust."""
+
+    runner: str
+    reason: str
+
+
+@dataclass(eq=False)
+class OverLimit(RunnerFault):
+    """The job asks for more launches than the operator allows; `reason` has the figures."""
+
+    runner: str
+    reason: str
+
+
+@dataclass(eq=False)
+class RunnerBusy(RunnerFault):
+    """The runner takes no job at the moment: its queue is full, or it cannot profile now."""
+
+    runner: str
+    reason: str
+
+
+@dataclass(eq=False)
 class RunnerRefused(RunnerFault):
     """The runner answered that it does not take the job."""
 
@@ -196,6 +242,13 @@ class JobVanished(RunnerFault):
 @dataclass(eq=False)
 class NotYours(Refused):
     """The job belongs to somebody else, or does not exist; which of them is not told."""
+
+    job_id: str
+
+
+@dataclass(eq=False)
+class ResultGone(Refused):
+    """The job's files are no longer on the disk, or it never had counters."""
 
     job_id: str
 

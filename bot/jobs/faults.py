@@ -5,6 +5,12 @@ from contextlib import contextmanager
 
 from bot.jobs import errors
 from runner_client import errors as client
+from runner_client.wire import FailureKind
+
+OVER_LIMIT = 422
+"""A runner's answer to a job that asks for more than its operator allows."""
+UNAVAILABLE = 503
+"""Its answer where it takes no job at the moment."""
 
 
 @contextmanager
@@ -22,13 +28,23 @@ def _fault(error: client.ClientError, runner: str, job_id: str) -> errors.Runner
             return errors.RunnerDown(runner)
         case client.Denied():
             return errors.RunnerDenied(runner)
+        case client.Untrusted(reason=reason):
+            return errors.RunnerUntrusted(runner, reason)
         case client.Unknown():
             return errors.JobVanished(runner, job_id)
-        case client.Refused(reason=reason):
-            return errors.RunnerRefused(runner, reason)
+        case client.Refused():
+            return _refused(error, runner)
         case client.Broken(reason=reason):
             return errors.RunnerBroken(runner, reason)
     raise NotImplementedError(type(error))
+
+
+def _refused(error: client.Refused, runner: str) -> errors.RunnerFault:
+    if error.status == OVER_LIMIT:
+        return errors.OverLimit(runner, error.reason)
+    if error.status == UNAVAILABLE:
+        return errors.RunnerBusy(runner, error.reason)
+    return errors.RunnerRefused(runner, error.reason)
 
 
 def fault_kind(fault: errors.RunnerFault) -> str:
@@ -36,6 +52,9 @@ def fault_kind(fault: errors.RunnerFault) -> str:
     kinds: dict[type[errors.RunnerFault], str] = {
         errors.RunnerDown: "runner-down",
         errors.RunnerDenied: "runner-denied",
+        errors.RunnerUntrusted: "runner-untrusted",
+        errors.OverLimit: FailureKind.LAUNCH_LIMIT.value,
+        errors.RunnerBusy: "runner-busy",
         errors.RunnerRefused: "runner-refused",
         errors.RunnerBroken: "runner-broken",
         errors.JobVanished: "job-vanished",

@@ -1,6 +1,7 @@
 """Values of a job's life, from what somebody typed to what came back."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -58,6 +59,18 @@ class Job:
     capture: CaptureOptions
     phase: JobPhase
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastProfile:
+    """A benchmark that was profiled before: whose job, which shape, when it was asked for."""
+
+    job_id: str
+    leaderboard: str
+    gpu: str
+    file_name: str
+    benchmark: Benchmark
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

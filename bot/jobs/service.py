@@ -1,29 +1,27 @@
 """A job's life: validated, stored, handed over, followed, fetched, delivered."""
 
-import asyncio
 import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from bot.jobs.errors import NotRegistered, NotYours, RunnerFault
+from bot.jobs.errors import NotRegistered, NotYours, ResultGone, RunnerFault
 from bot.jobs.faults import fault_kind, runner_faults
 from bot.jobs.follow import OnEvent, artifacts, follow, patient, phase_of
-from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome, JobPhase, ProfileRequest
+from bot.jobs.kept import KeptResults
+from bot.jobs.model import Job, JobOutcome, JobPhase, PastProfile, ProfileRequest
 from bot.jobs.runners import Runners
 from bot.jobs.spec import build_spec
 from bot.jobs.validate import Draft, Rules, check
 from bot.leaderboards.catalogue import Catalogue
+from bot.leaderboards.gpus import GpuNames
 from bot.settings import BotSettings
 from bot.storage import jobs as rows
 from bot.storage.accounts import Accounts
-from bot.storage.database import Database
+from bot.storage.database import Database, Session
 from bot.storage.files import ArtifactFiles
-from counters.errors import CountersError
-from counters.model import KernelReport
-from counters.parse import read_report
-from runner_client.wire import BenchmarkResult, FailureKind, JobEvent, JobResult, JobSpec
+from runner_client.wire import FailureKind, JobEvent, JobResult, JobSpec
 
 
 class JobService:
@@ -43,6 +41,8 @@ class JobService:
         self._catalogue = catalogue
         self._runners = runners
         self._files = ArtifactFiles(settings.data)
+        self._kept = KeptResults(self._files)
+        self._names = GpuNames(settings.gpu_aliases)
 
     async def submit(self, request: ProfileRequest) -> Job:
         """Check a request, store its job and hand it to a runner.
@@ -54,7 +54,7 @@ class JobService:
             raise NotRegistered
         draft = check(request, self._catalogue, self._rules())
         job = self._job(request, draft)
-        spec = _spec(job, draft)
+        spec = _spec(job, draft, self._runners.client(job.runner).address.gpu)
         async with self._database.begin() as session:
             await rows.add(session, _new(job, draft, spec, request))
         await self._hand_over(job, spec)
@@ -73,12 +73,24 @@ class JobService:
             await self.failed(job.id, fault_kind(fault))
             raise
         await self._store_result(job, result)
-        return JobOutcome(
-            job=job,
-            result=result,
-            benchmarks=tuple([await _outcome(entry, files) for entry in result.benchmarks]),
-            manifest=files[result.manifest.name] if result.manifest else None,
-        )
+        return await self._kept.outcome(job, result, files)
+
+    async def load(self, job_id: str, user_id: int, benchmark: int | None = None) -> JobOutcome:
+        """Return the outcome of a user's job from the disk, or of one benchmark of it.
+
+        Raises NotYours; ResultGone where its counters are no longer kept.
+        """
+        async with self._database.begin() as session:
+            job = await self._own(session, job_id, user_id)
+            result = await rows.find_result(session, job_id)
+        if result is None:
+            raise ResultGone(job_id)
+        return await self._kept.load(job, result, benchmark)
+
+    async def past_profiles(self, user_id: int, most: int) -> tuple[PastProfile, ...]:
+        """Return the benchmarks of a user's latest `most` jobs with counters, newest first."""
+        async with self._database.begin() as session:
+            return await rows.past_profiles(session, user_id, most)
 
     async def cancel(self, job_id: str, user_id: int) -> None:
         """Ask the runner to end a job; `run` then ends with what was captured.
@@ -86,9 +98,7 @@ class JobService:
         Raises NotYours, RunnerFault.
         """
         async with self._database.begin() as session:
-            job = await rows.find(session, job_id)
-        if job is None or job.user_id != user_id:
-            raise NotYours(job_id)
+            job = await self._own(session, job_id, user_id)
         if job.phase in rows.FINAL:
             return
         with runner_faults(job.runner, job.id):
@@ -102,11 +112,18 @@ class JobService:
         """Record that the author will get no result, and why."""
         await self._move(job_id, JobPhase.FAILED, kind)
 
+    async def _own(self, session: Session, job_id: str, user_id: int) -> Job:
+        job = await rows.find(session, job_id)
+        if job is None or job.user_id != user_id:
+            raise NotYours(job_id)
+        return job
+
     def _rules(self) -> Rules:
         return Rules(
             gpus=self._runners.gpus(),
             now=datetime.now(UTC),
             profile_after_deadline=self._settings.profile_after_deadline,
+            names=self._names,
         )
 
     def _job(self, request: ProfileRequest, draft: Draft) -> Job:
@@ -166,14 +183,15 @@ class JobService:
             await rows.move(session, job_id, to, failure_kind)
 
 
-def _spec(job: Job, draft: Draft) -> JobSpec:
+def _spec(job: Job, draft: Draft, gpu: str) -> JobSpec:
+    """Build the job as its runner wants it, which knows its GPU by `gpu`."""
     board = draft.leaderboard
     return build_spec(
         id=job.id,
         requester=requester(job.user_id),
         leaderboard=board.name,
         commit=board.commit,
-        gpu=job.gpu,
+        gpu=gpu,
         task=board.task,
         submission=draft.text,
         benchmarks=job.benchmarks,
@@ -197,18 +215,3 @@ def _new(job: Job, draft: Draft, spec: JobSpec, request: ProfileRequest) -> rows
         channel_id=request.channel_id,
         guild_id=request.guild_id,
     )
-
-
-async def _outcome(result: BenchmarkResult, files: dict[str, Path]) -> BenchmarkOutcome:
-    own = {file.name: files[file.name] for file in result.artifacts}
-    return BenchmarkOutcome(result=result, report=await _report(own), files=own)
-
-
-async def _report(files: dict[str, Path]) -> KernelReport | None:
-    for name, path in files.items():
-        if name.startswith("ncu-details.") and name.endswith(".csv"):
-            try:
-                return await asyncio.to_thread(read_report, path)
-            except CountersError:
-                return None
-    return None

@@ -1,7 +1,6 @@
 """Everything that is checked before a job exists; pure, so that no refusal leaves a trace."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.jobs import errors
@@ -10,6 +9,8 @@ from bot.jobs.model import ProfileRequest
 from bot.jobs.source import clean_name, decode_source
 from bot.jobs.spec import all_benchmarks
 from bot.leaderboards.catalogue import Catalogue
+from bot.leaderboards.check.model import Verdict
+from bot.leaderboards.gpus import GpuNames
 from bot.leaderboards.model import Leaderboard, Task
 from runner_client.wire import MAX_LAUNCHES, Benchmark, CaptureOptions, PythonEvaluator
 
@@ -20,11 +21,15 @@ MAX_KERNEL_NAME = 1_024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the operator and the moment say: GPUs with a runner, the clock, the deadline setting."""
+    """What the operator and the moment say.
+
+    `gpus` are those with a runner, `names` says which spellings mean the same GPU.
+    """
 
     gpus: tuple[str, ...]
     now: datetime
     profile_after_deadline: bool
+    names: GpuNames = field(default_factory=GpuNames)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +52,7 @@ def check(request: ProfileRequest, catalogue: Catalogue, rules: Rules) -> Draft:
     notes: list[str] = []
     leaderboard = _leaderboard(request, directives, catalogue, notes)
     _check_leaderboard(leaderboard, rules)
+    _check_profile(leaderboard, catalogue, notes)
     check_ending(name, leaderboard.task)
     gpu = _gpu(request, directives, leaderboard, rules, notes)
     check_capture(request.capture)
@@ -86,6 +92,19 @@ def _check_leaderboard(leaderboard: Leaderboard, rules: Rules) -> None:
     check_single_gpu(leaderboard.name, leaderboard.task)
 
 
+def _check_profile(leaderboard: Leaderboard, catalogue: Catalogue, notes: list[str]) -> None:
+    """Refuse what cannot give counters, before it waits in a queue; warn where nobody knows."""
+    found = leaderboard.check
+    if found is None or found.profile is Verdict.NCU:
+        return
+    if found.profile is Verdict.UNKNOWN:
+        notes.append("Whether this evaluator gives counters could not be told from its source.")
+    elif leaderboard.check_overridden:
+        notes.append("By its source this evaluator gives no counters; an admin lets it run.")
+    else:
+        raise errors.ProfileUnsupported(leaderboard.name, found.profile, catalogue.able_names())
+
+
 def check_single_gpu(problem: str, task: Task) -> None:
     """Raise MultiGpu for a task over several GPUs."""
     if task.multi_gpu:
@@ -107,27 +126,32 @@ def _gpu(
     rules: Rules,
     notes: list[str],
 ) -> str:
-    available = _both(leaderboard.gpus, rules.gpus)
+    available = rules.names.both(leaderboard.gpus, rules.gpus)
     if request.gpu:
-        gpu = _listed(request.gpu, leaderboard)
-        if directives.gpus and gpu.casefold() not in {name.casefold() for name in directives.gpus}:
+        gpu = _listed(request.gpu, leaderboard, rules.names)
+        if directives.gpus and not rules.names.both((gpu,), directives.gpus):
             written = ", ".join(directives.gpus)[:100]
             notes.append(f"The file names GPU {written}; {gpu} was typed and counts.")
     else:
-        gpu = _chosen(directives, leaderboard, available, notes)
+        gpu = _chosen(directives, leaderboard, (available, rules.names), notes)
     if gpu not in available:
         raise errors.GpuWithoutRunner(gpu, available)
     return gpu
 
 
 def _chosen(
-    directives: Directives, leaderboard: Leaderboard, available: tuple[str, ...], notes: list[str]
+    directives: Directives,
+    leaderboard: Leaderboard,
+    gpus: tuple[tuple[str, ...], GpuNames],
+    notes: list[str],
 ) -> str:
     """Choose for somebody who typed none: from the file, else where there is no choice."""
-    listed = tuple(_listed(name, leaderboard) for name in directives.gpus) or leaderboard.gpus
+    available, names = gpus
+    written = tuple(_listed(name, leaderboard, names) for name in directives.gpus)
+    listed = tuple(dict.fromkeys(written)) or leaderboard.gpus
     if len(listed) == 1:
         return listed[0]
-    possible = _both(listed, available)
+    possible = names.both(listed, available)
     if len(possible) == 1:
         notes.append(f"No GPU was typed; {possible[0]} is the only one with a runner.")
         return possible[0]
@@ -136,16 +160,11 @@ def _chosen(
     raise errors.GpuMissing(possible)
 
 
-def _listed(typed: str, leaderboard: Leaderboard) -> str:
-    for gpu in leaderboard.gpus:
-        if gpu.casefold() == typed.strip().casefold():
-            return gpu
-    raise errors.GpuNotListed(typed, leaderboard.name, leaderboard.gpus)
-
-
-def _both(listed: tuple[str, ...], available: Iterable[str]) -> tuple[str, ...]:
-    keys = {gpu.casefold() for gpu in available}
-    return tuple(gpu for gpu in listed if gpu.casefold() in keys)
+def _listed(typed: str, leaderboard: Leaderboard, names: GpuNames) -> str:
+    found = names.find(typed, leaderboard.gpus)
+    if found is None:
+        raise errors.GpuNotListed(typed, leaderboard.name, leaderboard.gpus)
+    return found
 
 
 def choose_benchmarks(problem: str, task: Task, index: int | None) -> tuple[Benchmark, ...]:

@@ -9,7 +9,8 @@ from bot.jobs.errors import NcubotError
 class GrammarError(NcubotError):
     """A competition YAML or task.yml, or a file it names, cannot be used.
 
-    `file` is relative to the folder that is read; `reason` names the key and what was expected.
+    `file` is relative to the folder that is read; `reason` names line and key and says what was
+    expected.
     """
 
     file: str
@@ -18,7 +19,11 @@ class GrammarError(NcubotError):
 
 @dataclass(eq=False)
 class SourceError(NcubotError):
-    """What was to be synced is no folder with competition YAMLs in it."""
+    """What was to be synced cannot be had, or holds no competition YAML."""
 
     source: str
     reason: str
+
+
+class SyncBusy(NcubotError):  # noqa: N818 - an answer, not an error
+    """Another sync of this bot is under way."""

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from bot.leaderboards.check.model import CheckResult
 from runner_client.wire import Evaluator
 
 CaseValue = int | str | bool | list[int]
@@ -47,6 +48,8 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     name: str
     competition: str
+    problem_set: str = ""
+    """The competition YAML's name without its ending."""
     directory: str
     deadline: datetime | None
     gpus: tuple[str, ...]
@@ -54,7 +57,13 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):
-    """An open or closed leaderboard in its newest version, as commands and autocomplete see it."""
+    """An open or closed leaderboard in its newest version, as commands and autocomplete see it.
+
+    `source` is what it was synced from, None where that is not known; `commit` the one whose files
+    and shapes it has. `closed_by` is the admin who closed it, None where a sync did. `check` says
+    whether its evaluator can give counters, None where that was not looked at; with
+    `check_overridden` an admin lets profiles run whatever it says.
+    """
 
     id: int
     version_id: int
@@ -65,6 +74,12 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     gpus: tuple[str, ...]
     commit: str | None
     task: Task
+    problem_set: str = ""
+    directory: str = ""
+    source: str | None = None
+    closed_by: int | None = None
+    check: CheckResult | None = None
+    check_overridden: bool = False
 
 
 def spec_line(case: Case) -> str:

@@ -15,11 +15,16 @@ def to_json(report: KernelReport) -> bytes:
 
     Values are finite numbers in base units or null. What a terminal could obey is escaped.
     """
-    encoded = msgspec.json.encode(
+    return disarmed(
         {
             "kernels": report.kernels,
             "degraded": report.degraded,
             "missing_share": report.missing_share,
         }
-    ).decode()
+    )
+
+
+def disarmed(value: object) -> bytes:
+    """Encode `value`; a character that a terminal could obey is written as its escape."""
+    encoded = msgspec.json.encode(value).decode()
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", encoded).encode()

@@ -4,100 +4,64 @@ Texts are ready for Discord: neutralised, within its limits. Files are packed fo
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
-from bot.jobs.model import BenchmarkOutcome, JobOutcome
-from bot.reports.neutral import FENCE_COST, block, clip, closed, code, inline
-from bot.reports.table import render_table
-from bot.reports.uploads import Packed, Upload, pack, size_words
+from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome
+from bot.reports.illustrate import attached
+from bot.reports.message import (
+    DESCRIPTION_LIMIT,
+    TITLE_LIMIT,
+    Fact,
+    ReplyMessage,
+    Tone,
+    left_on_disk,
+)
+from bot.reports.neutral import block, clip, closed, code, inline
+from bot.reports.parts import in_parts
+from bot.reports.picker import Picker, picker_of, table_text
+from bot.reports.pictures.values import Pictures
+from bot.reports.uploads import Packed, pack
 from bot.wording import failure_sentence
+from counters.columns import missing_words
 from runner_client.wire import BenchmarkResult, BenchmarkStatus, Failure, FailureKind, System
 
-TITLE_LIMIT = 256
-DESCRIPTION_LIMIT = 4_096
-TABLE_LIMIT = 2_000
 TAIL_LIMIT = 900
 SENTENCE_LIMIT = 1_500
+
+NO_PICTURES: Mapping[int, Pictures] = MappingProxyType({})
 
 _DETAILS = re.compile(r"^ncu-details\.\d{1,4}\.(csv|txt)$")
 _SUFFIXES = (".ncu-rep", ".csv", ".txt")
 # The program's own last lines help where the program or its evaluator failed.
 _TAIL_KINDS = {
     FailureKind.SUBMISSION_ERROR,
+    FailureKind.PROGRAM_DIED,
     FailureKind.COMPILE_ERROR,
     FailureKind.EVALUATOR_ERROR,
     FailureKind.PROFILER_ERROR,
 }
 
 
-class Tone(StrEnum):
-    """How a message looks from afar."""
-
-    GOOD = "good"
-    WARNING = "warning"
-    BAD = "bad"
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A named value under the table; a `wide` one has a line of its own."""
-
-    name: str
-    value: str
-    wide: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyMessage:
-    """One message: the table, an embed's parts, and the files that go with it.
-
-    `table` is a code block and stands above the embed, which is too narrow for it.
-    `kept` are files that were too large, named in the text and left on the bot's disk.
-    """
-
-    title: str
-    tone: Tone
-    description: str
-    table: str = ""
-    facts: tuple[Fact, ...] = ()
-    footer: str = ""
-    files: tuple[Upload, ...] = ()
-    kept: tuple[Upload, ...] = ()
-
-    def without(self, file: Upload, why: str) -> "ReplyMessage":
-        """Return the message without one of its files, and with a line that names it."""
-        line = left_on_disk((file,), why)
-        return replace(
-            self,
-            description=f"{closed(self.description, DESCRIPTION_LIMIT - len(line) - 1)}\n{line}",
-            files=tuple(other for other in self.files if other != file),
-            kept=(*self.kept, file),
-        )
-
-
-def compose(outcome: JobOutcome, upload_limit: int) -> tuple[ReplyMessage, ...]:
+def compose(
+    outcome: JobOutcome, upload_limit: int, pictures: Mapping[int, Pictures] = NO_PICTURES
+) -> tuple[ReplyMessage, ...]:
     """Return the messages of a job, in order; the manifest goes with the first.
 
-    `upload_limit` is in bytes a file. Blocks on the disk and the CPU: call it in a thread.
+    `upload_limit` is in bytes a file; `pictures` are those of each benchmark, by its index. Blocks
+    on the disk and the CPU: call it in a thread.
     """
-    messages = [*_lead(outcome), *_benchmarks(outcome, upload_limit)]
+    messages = [*_lead(outcome), *_benchmarks(outcome, upload_limit, pictures)]
     if outcome.manifest is not None:
         packed = pack([("manifest.json", outcome.manifest)], upload_limit)
         messages[0] = replace(messages[0], files=(*messages[0].files, *packed.uploads))
     if outcome.job.notes:
         notes = "\n".join(inline(note) for note in outcome.job.notes[:3])
         messages[0] = _with_lines(messages[0], notes)
-    return tuple(messages)
-
-
-def left_on_disk(files: tuple[Upload, ...], why: str) -> str:
-    """Return the line that names files which were not sent."""
-    names = ", ".join(f"{code(file.name)} ({size_words(file.size)})" for file in files)
-    return f"Not attached, {why}: {names}. Kept on the bot's disk."
+    return in_parts(messages)
 
 
 def _with_lines(message: ReplyMessage, lines: str) -> ReplyMessage:
@@ -125,11 +89,15 @@ def _ending(failure: Failure) -> tuple[str, Tone]:
     return "no counters", Tone.BAD
 
 
-def _benchmarks(outcome: JobOutcome, limit: int) -> Iterator[ReplyMessage]:
+def _benchmarks(
+    outcome: JobOutcome, limit: int, pictures: Mapping[int, Pictures]
+) -> Iterator[ReplyMessage]:
     shown = [b for b in outcome.benchmarks if outcome.result.failure is None or b.files]
     for failure, group in groupby(shown, key=_bare_failure):
         if failure is None:
-            yield from (_benchmark(outcome, benchmark, limit) for benchmark in group)
+            for benchmark in group:
+                drawn = pictures.get(benchmark.result.index, Pictures())
+                yield _benchmark(outcome, benchmark, limit, drawn)
         else:
             yield _failed_together(outcome, failure, list(group))
 
@@ -168,25 +136,33 @@ def _shapes(results: list[BenchmarkResult]) -> Fact:
     return Fact("Shapes", block(lines, 1_000), wide=True)
 
 
-def _benchmark(outcome: JobOutcome, benchmark: BenchmarkOutcome, limit: int) -> ReplyMessage:
+def _benchmark(
+    outcome: JobOutcome, benchmark: BenchmarkOutcome, limit: int, drawn: Pictures
+) -> ReplyMessage:
     result = benchmark.result
-    packed = pack(_attached(benchmark.files), limit)
+    several = len(outcome.job.benchmarks) > 1
+    packed = pack(_attached(benchmark.files, several=several), limit)
+    pictures, missing = attached(drawn, limit)
     return ReplyMessage(
         title=clip(f"{outcome.job.leaderboard} · benchmark {result.index}", TITLE_LIMIT),
         tone=_tone(benchmark),
         table=_table(benchmark),
-        description=_description(outcome, benchmark, packed),
+        description=_description(outcome, benchmark, packed, missing),
         facts=_facts(outcome, benchmark),
         footer=_viewer_hint(outcome.result.system, packed),
-        files=packed.uploads,
+        files=(*packed.uploads, *pictures),
         kept=packed.kept,
+        picker=_picker(outcome.job, benchmark),
     )
 
 
-def _attached(files: dict[str, Path]) -> list[tuple[str, Path]]:
-    """Return what users get, under the names they know, the report first."""
+def _attached(files: dict[str, Path], *, several: bool) -> list[tuple[str, Path]]:
+    """Return what users get, the report first.
+
+    Of one benchmark under the names that they know, of several under names that differ.
+    """
     wanted = [
-        (_DETAILS.sub(r"ncu-details.\1", name), path)
+        (name if several else _DETAILS.sub(r"ncu-details.\1", name), path)
         for name, path in files.items()
         if name.endswith(".ncu-rep") or _DETAILS.match(name)
     ]
@@ -203,22 +179,28 @@ def _tone(benchmark: BenchmarkOutcome) -> Tone:
 
 
 def _table(benchmark: BenchmarkOutcome) -> str:
-    if benchmark.report is None:
-        return ""
-    text = render_table(benchmark.report, max_chars=TABLE_LIMIT - FENCE_COST)
-    return block(text, TABLE_LIMIT)
+    return "" if benchmark.report is None else table_text(benchmark.report)
 
 
-def _description(outcome: JobOutcome, benchmark: BenchmarkOutcome, packed: Packed) -> str:
+def _picker(job: Job, benchmark: BenchmarkOutcome) -> Picker | None:
+    if benchmark.report is None or not benchmark.report.kernels:
+        return None
+    return picker_of(job.id, benchmark.result.index, benchmark.report)
+
+
+def _description(
+    outcome: JobOutcome, benchmark: BenchmarkOutcome, packed: Packed, missing: str
+) -> str:
     result = benchmark.result
     kept = left_on_disk(packed.kept, "over Discord's limit even when zipped") if packed.kept else ""
     return _paragraphs(
         _recorded(outcome),
         _wrong_answer(benchmark),
-        _sentence(result.failure) if _adds_to_the_banner(result.failure) else "",
+        _failure(result),
         _degraded(outcome, benchmark),
         _cut(outcome, benchmark),
         kept,
+        missing,
         _tail(result.failure, result.output_tail),
     )
 
@@ -244,8 +226,14 @@ def _wrong_answer(benchmark: BenchmarkOutcome) -> str:
     )
 
 
-def _adds_to_the_banner(failure: Failure | None) -> bool:
-    return failure is not None and failure.kind is not FailureKind.WRONG_ANSWER
+def _failure(result: BenchmarkResult) -> str:
+    """Word the failure of a benchmark that left something; a wrong answer has its own banner."""
+    failure = result.failure
+    if failure is None or failure.kind is FailureKind.WRONG_ANSWER:
+        return ""
+    if result.status is not BenchmarkStatus.PARTIAL:
+        return _sentence(failure)
+    return f"⚠️ **Partial**, only what was captured until then: {_sentence(failure)}"
 
 
 def _sentence(failure: Failure | None) -> str:
@@ -256,8 +244,10 @@ def _degraded(outcome: JobOutcome, benchmark: BenchmarkOutcome) -> str:
     if not benchmark.result.degraded:
         return ""
     system = outcome.result.system
+    names = missing_words(benchmark.report.kernels) if benchmark.report else ""
     return (
-        f"⚠️ **Degraded**: {benchmark.result.missing_share:.0%} of the table's counters are missing "
+        f"⚠️ **Degraded**: {benchmark.result.missing_share:.0%} of the table's counters are missing"
+        f"{f': {inline(names)}' if names else ''} "
         f"(ncu {inline(system.ncu_version, 60)}, driver {inline(system.driver, 60)})."
     )
 

@@ -10,11 +10,15 @@ ZIP_LEVEL = 6
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to attach: the name users see, where it lies, its bytes."""
+    """A file to attach: the name users see, where it lies, its bytes.
+
+    `alt` says what is on a picture; every other file has none.
+    """
 
     name: str
     path: Path
     size: int
+    alt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,12 @@ class Packed:
 
     uploads: tuple[Upload, ...]
     kept: tuple[Upload, ...]
+
+
+def upload(path: str, alt: str) -> Upload:
+    """Return a file under its own name. Blocks on the disk. Raises OSError."""
+    file = Path(path)
+    return Upload(file.name, file, file.stat().st_size, alt)
 
 
 def pack(files: Iterable[tuple[str, Path]], limit: int) -> Packed:

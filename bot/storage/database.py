@@ -20,6 +20,8 @@ from bot.storage.migrate import make_current
 from bot.storage.url import build_url, is_sqlite, place
 
 Session = AsyncSession
+TROUBLE = (SQLAlchemyError, OSError)
+"""What a database raises that is away for a while; for work that then tries again later."""
 
 
 class Database:
@@ -50,7 +52,7 @@ async def open_database(text: str) -> Database:
     engine = create_engine(url)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(engine.dispose)
-        with _reachable(url):
+        with reachable(url):
             await make_current(engine, upgrade=is_sqlite(url))
         stack.pop_all()
     return Database(engine)
@@ -64,14 +66,15 @@ async def upgrade_database(text: str) -> str:
     url = build_url(text)
     engine = create_engine(url)
     try:
-        with _reachable(url):
+        with reachable(url):
             return await make_current(engine, upgrade=True)
     finally:
         await engine.dispose()
 
 
 @contextmanager
-def _reachable(url: URL) -> Iterator[None]:
+def reachable(url: URL) -> Iterator[None]:
+    """Turn what the library and the system raise into DatabaseUnreachableError."""
     try:
         yield
     except (SQLAlchemyError, OSError) as error:

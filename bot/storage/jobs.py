@@ -1,18 +1,19 @@
 """Queries about jobs. Each takes the session of its unit of work."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
 from sqlalchemy import select, update
 
-from bot.jobs.model import Job, JobPhase
+from bot.jobs.model import Job, JobPhase, PastProfile
 from bot.storage.database import Session
 from bot.storage.tables import ArtifactRow, JobPhaseRow, JobRow
 from runner_client.wire import Artifact, Benchmark, CaptureOptions, JobResult
 
 FINAL = frozenset({JobPhase.DELIVERED, JobPhase.FAILED, JobPhase.CANCELLED})
+_HAVE_RESULTS = (JobPhase.FETCHED.value, JobPhase.DELIVERING.value, JobPhase.DELIVERED.value)
 BEFORE: dict[JobPhase, frozenset[JobPhase]] = {
     JobPhase.QUEUED: frozenset({JobPhase.ACCEPTED, JobPhase.RUNNING}),
     JobPhase.RUNNING: frozenset({JobPhase.ACCEPTED, JobPhase.QUEUED}),
@@ -114,6 +115,38 @@ async def save_result(
                 created_at=now,
             )
         )
+
+
+async def find_result(session: Session, job_id: str) -> JobResult | None:
+    """Return what a runner said of a job, or None where it has not."""
+    text = await session.scalar(select(JobRow.result).where(JobRow.id == job_id))
+    return None if text is None else msgspec.json.decode(text, type=JobResult)
+
+
+async def past_profiles(session: Session, user_id: int, most: int) -> tuple[PastProfile, ...]:
+    """Return the benchmarks with counters of a user's latest `most` results, newest first."""
+    query = (
+        select(JobRow)
+        .where(JobRow.user_id == user_id, JobRow.phase.in_(_HAVE_RESULTS))
+        .order_by(JobRow.created_at.desc(), JobRow.id)
+        .limit(most)
+    )
+    rows = await session.scalars(query)
+    return tuple(profile for row in rows for profile in _profiles(row))
+
+
+def _profiles(row: JobRow) -> Iterator[PastProfile]:
+    result = msgspec.json.decode(row.result or "null", type=JobResult | None)
+    for entry in result.benchmarks if result else ():
+        if entry.kernels:
+            yield PastProfile(
+                job_id=row.id,
+                leaderboard=row.leaderboard,
+                gpu=row.gpu,
+                file_name=row.file_name,
+                benchmark=Benchmark(index=entry.index, spec=entry.spec),
+                created_at=row.created_at,
+            )
 
 
 async def phases(session: Session, job_id: str) -> tuple[tuple[JobPhase, datetime], ...]:

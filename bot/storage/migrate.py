@@ -35,6 +35,15 @@ def _found(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
+async def revision_of(engine: AsyncEngine) -> str | None:
+    """Return the tables' revision, None where there are none. Raises DatabaseAheadError."""
+    async with engine.connect() as connection:
+        found = await connection.run_sync(_found)
+    if found is not None and not await asyncio.to_thread(_knows, alembic_config(engine.url), found):
+        raise DatabaseAheadError(found)
+    return found
+
+
 async def make_current(engine: AsyncEngine, *, upgrade: bool) -> str:
     """Upgrade the tables, or refuse those that are behind; return their revision.
 
@@ -42,12 +51,9 @@ async def make_current(engine: AsyncEngine, *, upgrade: bool) -> str:
     """
     config = alembic_config(engine.url)
     newest = await asyncio.to_thread(newest_revision, config)
-    async with engine.connect() as connection:
-        found = await connection.run_sync(_found)
+    found = await revision_of(engine)
     if found == newest:
         return newest
-    if found is not None and not await asyncio.to_thread(_knows, config, found):
-        raise DatabaseAheadError(found)
     if not upgrade:
         raise DatabaseBehindError(found, newest)
     await asyncio.to_thread(command.upgrade, config, "head")

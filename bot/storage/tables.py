@@ -2,7 +2,16 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, LargeBinary, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    ForeignKey,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from bot.storage.types import UtcDateTime
@@ -34,7 +43,12 @@ class UserRow(Base):
 
 
 class LeaderboardRow(Base):
-    """A leaderboard; `key` is its name case folded, `commit` the one it was last synced from."""
+    """A leaderboard; `key` is its name case folded.
+
+    `source` is what it was synced from, `commit` the one whose files and shapes it has.
+    `closed_by` is the admin who closed it, null where a sync did. `check_result` is
+    bot.leaderboards.check.model.CheckResult as JSON, null where it was not made.
+    """
 
     __tablename__ = "leaderboards"
 
@@ -47,6 +61,11 @@ class LeaderboardRow(Base):
     closed_at: Mapped[datetime | None]
     commit: Mapped[str | None] = mapped_column(String(40))
     created_at: Mapped[datetime]
+    source: Mapped[str | None] = mapped_column(String(600))
+    problem_set: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    closed_by: Mapped[int | None] = mapped_column(BigInteger)
+    check_result: Mapped[str | None] = mapped_column(Text)
+    check_overridden: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class LeaderboardGpuRow(Base):
@@ -77,6 +96,28 @@ class VersionRow(Base):
     commit: Mapped[str | None] = mapped_column(String(40))
     config_sha256: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[datetime]
+
+
+class AuditRow(Base):
+    """Something that an admin did, or a sync without one. Never changed once it has ended.
+
+    `actor` is a Discord user's id, null on the command line and for what runs by itself;
+    `arguments` is JSON. A row whose `ended_at` is null was not heard of again.
+    """
+
+    __tablename__ = "audit"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(index=True)
+    ended_at: Mapped[datetime | None] = mapped_column(index=True)
+    origin: Mapped[str] = mapped_column(String(40))
+    actor: Mapped[int | None] = mapped_column(BigInteger)
+    actor_name: Mapped[str] = mapped_column(String(100))
+    guild_id: Mapped[int | None] = mapped_column(BigInteger)
+    action: Mapped[str] = mapped_column(String(100))
+    subject: Mapped[str | None] = mapped_column(String(400), index=True)
+    arguments: Mapped[str] = mapped_column(Text)
+    outcome: Mapped[str] = mapped_column(Text)
 
 
 class JobRow(Base):

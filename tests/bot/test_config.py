@@ -122,3 +122,11 @@ def test_a_field_without_a_default_must_be_set() -> None:
         load(Needs, "x", "X_", environ={"X_TOKEN": ""})
     assert sentence(wrong.value) == "X_TOKEN, token: must be set."
     assert load(Needs, "x", "X_", environ={"X_TOKEN": "t"}).token == Secret("t")
+
+
+def test_tokens_of_git_hosts_stay_hidden(tmp_path: Path) -> None:
+    environ = {"NCUBOT_GIT_TOKENS": '{"github.com": "hush"}', "NCUBOT_GPU_ALIASES": '{"a": "B"}'}
+    settings = load_settings(environ=environ)
+    assert settings.git_tokens["github.com"].reveal() == "hush"
+    assert settings.gpu_aliases == {"a": "B"}
+    assert "hush" not in repr(settings)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.leaderboards.lock import alone
+from bot.leaderboards.service import LOCK
 from bot.services import acquire, open_services, provide, release
 from bot.settings import BotSettings
 from bot.storage.errors import DatabaseUrlError
@@ -53,6 +55,31 @@ async def test_no_problems_folder_is_no_reason_not_to_start(
     services = await open_services(settings)
     assert services.catalogue.all() == ()
     assert "no such folder" in caplog.text
+    await services.close()
+
+
+async def test_what_runs_beside_ends_when_the_services_close(configured: Path) -> None:
+    settings = BotSettings(
+        data=configured / "data",
+        problems=configured / "repository",
+        sync_every=60,
+        sync_source="owner/name",
+    )
+    before = asyncio.all_tasks()
+    services = await open_services(settings)
+    names = {getattr(task.get_coro(), "__name__", "") for task in asyncio.all_tasks() - before}
+    assert {"watch", "sync_periodically"} <= names
+    await services.close()
+    assert asyncio.all_tasks() == before
+
+
+async def test_another_sync_at_start_is_no_reason_not_to_start(
+    configured: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = BotSettings(data=configured / "data", problems=configured / "repository")
+    async with alone(settings.data / LOCK):
+        services = await open_services(settings)
+    assert "Another sync is under way" in caplog.text
     await services.close()
 
 

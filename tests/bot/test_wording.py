@@ -9,7 +9,8 @@ import bot.services
 import cli.main
 from bot.config import ConfigError
 from bot.jobs import errors
-from bot.leaderboards.errors import GrammarError, SourceError
+from bot.leaderboards.check.model import Verdict
+from bot.leaderboards.errors import GrammarError, SourceError, SyncBusy
 from bot.storage import errors as storage
 from bot.wording import failure_sentence, sentence
 from runner_client.wire import Benchmark, Failure, FailureKind
@@ -23,6 +24,7 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (errors.NotRegistered(), "You have no account yet: type /register first."),
         (errors.LeaderboardMissing(("a", "b")), "choose one of a, b."),
         (errors.LeaderboardUnknown("qr_v3", "qr_v2", ()), "did you mean qr_v2?"),
+        (errors.TemplateMissing("qr", "HIP", ("Python",)), "in HIP: choose one of Python."),
         (errors.LeaderboardClosed("qr"), "Leaderboard qr is closed: /leaderboard list"),
         (errors.DeadlinePassed("qr", datetime(2026, 9, 1, tzinfo=UTC)), "2026-09-01 00:00 UTC"),
         (errors.GpuMissing(("H200", "B200")), "choose one of H200, B200."),
@@ -32,6 +34,10 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         ),
         (errors.GpuWithoutRunner("B200", ("H200",)), "has B200 at the moment: choose one of H200."),
         (errors.MultiGpu("qr"), "qr runs on several GPUs at once"),
+        (
+            errors.ProfileUnsupported("sort", Verdict.NOT_IMPLEMENTED, ("qr", "eigh")),
+            "that ncu can select: profile one of qr, eigh.",
+        ),
         (errors.NoBenchmarks("qr"), "qr declares no benchmarks"),
         (errors.BenchmarkOutOfRange(41, SHAPES), "no benchmark 41: choose one of 0 (n: 0), 1 (n"),
         (errors.FileTypeWrong("a.txt", (".cu", ".cpp")), "it takes .cu or .cpp files."),
@@ -41,9 +47,13 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (errors.FileUnreadable("a.py"), "attach it again."),
         (errors.OptionInvalid("kernel_name", "expected one line"), "Option kernel_name cannot be"),
         (errors.NotYours("f" * 32), "You have no job"),
+        (errors.ResultGone("f" * 32), "no longer kept here: profile again."),
         (errors.RunnerDown("r1"), "Runner r1 does not answer; this is not your fault"),
         (errors.RunnerDenied("r1"), "does not accept this bot's token"),
-        (errors.RunnerRefused("r1", "the queue is full"), "(the queue is full)"),
+        (errors.OverLimit("r1", "20 are asked"), "allows (20 are asked): ask for fewer launches"),
+        (errors.RunnerBusy("r1", "the queue is full"), "(the queue is full); this is not your"),
+        (errors.RunnerRefused("r1", "HTTP status 409"), "(HTTP status 409): tell an admin."),
+        (errors.RunnerUntrusted("r1", "self-signed certificate"), "must set its ca or fingerprint"),
         (errors.RunnerBroken("r1", "wrong hash"), "(wrong hash)"),
         (errors.JobVanished("r1", "f" * 32), "no longer knows job"),
         (errors.RunnerNotStarted("no ncu"), "did not start: no ncu."),
@@ -51,6 +61,7 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (ConfigError("ncubot.toml [bot]", "data", "expected text"), "[bot], data: expected text."),
         (GrammarError("qr/task.yml", "no lang"), "qr/task.yml: no lang."),
         (SourceError("x", "no such folder"), "x: no such folder."),
+        (SyncBusy(), "Another sync is under way"),
         (storage.DatabaseUrlError("no URL"), "The database URL cannot be used: no URL."),
         (storage.DatabaseUnreachableError("pg://h/x", "refused"), "pg://h/x cannot be reached"),
         (storage.DatabaseBehindError("0001", "0002"), "run `ncubot db upgrade`"),

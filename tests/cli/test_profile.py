@@ -46,6 +46,7 @@ def profile(
     """Return a function that runs `ncubot profile` and gives status, stdout and stderr."""
     tools = install(folder / "bin", recordings)
     monkeypatch.setenv("NCUBOT_RUNNER_NCU", str(tools.ncu))
+    monkeypatch.setenv("NCUBOT_RUNNER_READ_ONLY", tools.variable)
     monkeypatch.setenv("NCUBOT_RUNNER_GPU", "H200")
     monkeypatch.setenv("NCUBOT_RUNNER_REPLAY_S", "0.05")
     monkeypatch.chdir(folder)
@@ -67,7 +68,7 @@ def test_a_capture_prints_its_table_and_leaves_its_files(profile: Profile, folde
     assert status == 0
     assert "benchmark 1 · size: 2048; seed: 4052: 4 launches, evaluator said: pass" in out
     assert out.count("geqr2_batch_kernel_shmem") == 2
-    assert "benchmark 0: kernel 4 of at most 10: geqr2_batch_kernel_shmem" in err
+    assert "benchmark 0: kernel 4 of at most 10, 38 passes: geqr2_batch_kernel_shmem" in err
     assert "benchmark 1: exporting" in err
     names = {path.name for path in (folder / "ncubot-profile").iterdir()}
     assert names >= {"manifest.json", "profile.1-size-2048-seed-4052.ncu-rep", "ncu-details.1.csv"}

@@ -37,7 +37,7 @@ def test_table_is_the_text_that_discord_shows(export: Path) -> None:
 def test_markdown(export: Path) -> None:
     status, text, _ = report(str(export), "--format", "markdown")
     assert status == 0
-    assert "| 0 | ns::k | 21.06 µs | 100.00 |" in text
+    assert "| 0 | k | 1 | latency | 21.06 µs | 100.00 |" in text
 
 
 def test_json(export: Path) -> None:
@@ -54,10 +54,56 @@ def test_doubts_go_to_stderr(tmp_path: Path) -> None:
     assert status == 0
     assert "n/a" in text
     assert doubts.splitlines() == [
-        "degraded: 29% of this table is missing",
+        "degraded: 29% of this table is missing: Duration",
         "not read: line 2: Duration: 1.234,5 may be read in two ways",
         "not read: line 8: not a row of the table",
     ]
+
+
+@pytest.fixture
+def later(tmp_path: Path) -> Path:
+    path = tmp_path / "later" / "ncu-details.csv"
+    path.parent.mkdir()
+    rows = launch(name="void ns::k<1>(int)", metrics=with_value("Duration", "10.53"))
+    path.write_text(document(rows), encoding="utf-8")
+    return path
+
+
+def test_against_another_export(export: Path, later: Path) -> None:
+    status, text, error = report(str(export), "--against", str(later))
+    assert (status, error) == (0, "")
+    assert "\nduration                21.06 µs   10.53 µs  -50.0% + gain\n" in text
+    status, text, _ = report(str(export), "--against", str(later), "--format", "json")
+    assert json.loads(text)["kernels"][0]["differences"][0]["verdict"] == "gain"
+    status, text, _ = report(str(export), "--against", str(later), "--format", "markdown")
+    assert "| k | duration | 21.06 µs | 10.53 µs | -50.0% | gain |" in text
+
+
+def test_manifests_beside_the_exports_are_compared(export: Path, later: Path) -> None:
+    for path, gpu in ((export, "H200"), (later, "B200")):
+        path.with_name("manifest.json").write_text(json.dumps({"gpu": gpu}), encoding="utf-8")
+    _, text, _ = report(str(export), "--against", str(later))
+    assert "warning: GPU differs: H200 and B200\n" in text
+
+
+def test_the_doubts_of_both_exports_are_told(export: Path, later: Path) -> None:
+    later.write_text(document(launch()[1:]) + "noise\n", encoding="utf-8")
+    status, _, doubts = report(str(export), "--against", str(later))
+    assert status == 0
+    assert doubts.splitlines() == [
+        f"{later}: degraded: 29% of this table is missing: Duration",
+        f"{later}: not read: line 7: not a row of the table",
+    ]
+
+
+@pytest.mark.parametrize("content", ["", "a,b\n"])
+def test_a_bad_export_to_compare_with_gets_one_line(
+    export: Path, later: Path, content: str
+) -> None:
+    later.write_text(content, encoding="utf-8")
+    status, text, error = report(str(export), "--against", str(later))
+    assert (status, text, error.count("\n")) == (2, "", 1)
+    assert error.startswith(f"ncubot: {later} ")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,17 @@ from simcord.results import InteractionResult, ResponseMessage
 
 from bot.client import NcuBot
 from bot.embedded import LISTENING, PROGRAM, child_environment
+from bot.reports.pictures.values import PictureRequest, Pictures
+from bot.reports.pictures.worker import PictureWorker
 from bot.services import Services, open_services
 from bot.settings import BotSettings
 from runner_client.address import RunnerAddress
 from runner_client.secret import Secret
+from tests.conftest import SHARED
+from tests.openapi.description import check
 from tests.standin.tools import install
 
+DESCRIPTION = SHARED / "discord" / "openapi.json"
 Typed = str | int | None
 """What somebody types into an option; None leaves it out."""
 NAME = "submission.py"
@@ -39,6 +44,8 @@ def runner(tmp_path_factory: pytest.TempPathFactory, recordings: Path) -> Iterat
         "NCUBOT_RUNNER_GPU": "H200",
         "NCUBOT_RUNNER_GRACE_S": "2",
         "NCUBOT_RUNNER_REPLAY_FACTOR": "1",
+        "NCUBOT_RUNNER_SELF_TEST": "false",
+        "NCUBOT_RUNNER_READ_ONLY": tools.variable,
         "PATH": "/usr/bin:/bin",
     }
     with serving(folder, "local", settings) as address:
@@ -84,11 +91,24 @@ def settings(
     return BotSettings(data=tmp_path / "bot", runners=(address,), runner_patience=2.0)
 
 
+class Unillustrated(PictureWorker):
+    """Draws nothing: most tests are about other things, and a process a test is slow."""
+
+    async def draw(self, request: PictureRequest) -> Pictures:
+        return Pictures()
+
+
 @pytest.fixture
-async def services(settings: BotSettings) -> AsyncIterator[Services]:
+def illustrated() -> bool:
+    """Whether replies have pictures; a test module overrides it."""
+    return False
+
+
+@pytest.fixture
+async def services(settings: BotSettings, illustrated: bool) -> AsyncIterator[Services]:
     """Open the bot's services on an SQLite file of their own."""
     services = await open_services(settings)
-    yield services
+    yield services if illustrated else replace(services, pictures=Unillustrated(settings.data))
     await services.close()
 
 
@@ -98,6 +118,8 @@ async def simcord_env(services: Services) -> AsyncIterator[simcord.Env]:
     env = simcord.Env(NcuBot(services), settle_timeout=SETTLE_S)
     await env.start()
     yield env
+    if DESCRIPTION.is_file():
+        check(env.http_requests, DESCRIPTION)
     await env.shutdown()
     env._raise_errors_since(env._errors_acknowledged)
 

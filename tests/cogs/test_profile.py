@@ -24,7 +24,12 @@ async def test_a_capture_comes_back_as_table_facts_and_files(world: World) -> No
     names = [file.filename for file in message.attachments]
     assert names[0].startswith("profile.0-batch-20")
     assert names[1:] == ["ncu-details.csv", "ncu-details.txt", "manifest.json"]
-    assert message.components == []
+    (row,) = message.components
+    assert [option["label"] for option in row["components"][0]["options"]] == [
+        "1. geqr2_batch_kernel_shmem",
+        "2. elementwise_kernel_with_index",
+        "3. elementwise_kernel",
+    ]
     assert b"geqr2" in await message.attachments[1].read()
 
 

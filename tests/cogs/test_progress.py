@@ -9,12 +9,22 @@ import pytest
 from msgspec.structs import replace
 
 from cogs.progress import Progress, first_words, progress_words
-from runner_client.wire import Capturing, Ended, Exporting, FailureKind, JobEvent, Preparing, Queued
+from runner_client.wire import (
+    Capturing,
+    Ended,
+    Exporting,
+    FailureKind,
+    JobEvent,
+    Preparing,
+    Queued,
+    Retrying,
+)
 from tests.reports.outcomes import failed, outcome
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ONE = outcome(failed(0, FailureKind.CANCELLED), notes=("gpu H200 was typed, @everyone",)).job
 TWO = outcome(failed(0, FailureKind.CANCELLED), failed(2, FailureKind.CANCELLED), cap=4).job
+BUSY = "Another tool, such as DCGM, holds the GPU's counters"
 CAPTURING = Capturing(number=3, at=NOW, benchmark=2, kernel=0, limit=4)
 
 
@@ -24,7 +34,24 @@ CAPTURING = Capturing(number=3, at=NOW, benchmark=2, kernel=0, limit=4)
         (Queued(number=1, at=NOW, ahead=0), "⏳ next in the queue"),
         (Queued(number=1, at=NOW, ahead=3), "⏳ in the queue, 3 ahead"),
         (Preparing(number=2, at=NOW), "🔧 preparing the submission"),
-        (CAPTURING, "🔬 benchmark 2 (2 of 2): running up to the first kernel"),
+        (CAPTURING, "🔬 benchmark 2 (2 of 2): starting under Nsight Compute"),
+        (replace(CAPTURING, limit=0), "🔬 benchmark 2 (2 of 2): running"),
+        (
+            replace(CAPTURING, connected=True),
+            "🔬 benchmark 2 (2 of 2): Nsight Compute is connected, running up to the first kernel",
+        ),
+        (
+            replace(CAPTURING, kernel=1, name="add", percent=40),
+            "🔬 benchmark 2 (2 of 2): kernel 1 of at most 4 `add`, 40 % of its passes",
+        ),
+        (
+            replace(CAPTURING, kernel=1, name="add", percent=100, passes=38),
+            "🔬 benchmark 2 (2 of 2): kernel 1 of at most 4 `add`, 38 passes done",
+        ),
+        (
+            Retrying(number=4, at=NOW, benchmark=2, reason=FailureKind.COUNTERS_BUSY, wait_s=10.0),
+            f"⏳ benchmark 2 (2 of 2): {BUSY}, trying again in 10 s",
+        ),
         (
             replace(CAPTURING, kernel=2, name="a`<@1>\x1b[31m"),
             "🔬 benchmark 2 (2 of 2): kernel 2 of at most 4 `a'<\u200b@\u200b1>`",
@@ -39,7 +66,7 @@ def test_each_event_has_its_words(event: JobEvent, words: str | None) -> None:
 
 def test_one_benchmark_is_not_counted() -> None:
     event = replace(CAPTURING, benchmark=0)
-    assert progress_words(event, ONE) == "🔬 benchmark 0: running up to the first kernel"
+    assert progress_words(event, ONE) == "🔬 benchmark 0: starting under Nsight Compute"
 
 
 def test_the_first_answer_says_how_much_was_asked() -> None:

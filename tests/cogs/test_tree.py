@@ -14,7 +14,24 @@ from cogs.permissions import ADMIN_ONLY
 from runner_client.address import RunnerAddress
 from tests.cogs.conftest import World, messages
 
-EXPECTED = {"register", "profile", "leaderboard", "leaderboard list", "leaderboard sync"}
+ADMINS = {
+    "leaderboard sync",
+    "leaderboard close",
+    "leaderboard open",
+    "leaderboard override",
+}
+EXPECTED = {
+    "register",
+    "profile",
+    "profiles",
+    "profiles compare",
+    "leaderboard",
+    "leaderboard list",
+    "leaderboard show",
+    "leaderboard template",
+    "leaderboard history",
+    *ADMINS,
+}
 
 
 async def test_every_command_and_option_is_described(world: World) -> None:
@@ -30,8 +47,10 @@ async def test_admin_commands_declare_it_and_check_it(world: World) -> None:
     walked = world.env.bot.tree.walk_commands()  # type: ignore[attr-defined]
     leaves = [command for command in walked if isinstance(command, app_commands.Command)]
     admin = {command.qualified_name for command in leaves if command.extras.get(ADMIN_ONLY)}
-    assert admin == {"leaderboard sync"}
+    assert admin == ADMINS
     assert {command.qualified_name for command in leaves if command.checks} == admin
+    said = {command.qualified_name for command in leaves if command.description[:7] == "Admins:"}
+    assert said == admin
 
 
 def test_the_bot_asks_for_no_privileged_intent_and_mentions_nobody(bot: NcuBot) -> None:
@@ -79,9 +98,10 @@ def environment(runner: RunnerAddress, tmp_path: Path, monkeypatch: pytest.Monke
 async def test_each_cog_loads_into_any_bot(extension: str, environment: Path) -> None:
     host = commands.Bot("!", intents=discord.Intents.none())
     await host.load_extension(extension)
-    assert host.tree.get_commands()
+    assert host.cogs
     await host.unload_extension(extension)
-    assert host.tree.get_commands() == []
+    assert host.tree.get_commands(type=None) == []
+    assert not host._connection._view_store._dynamic_items
 
 
 async def test_a_plain_host_bot_serves_register(environment: Path) -> None:

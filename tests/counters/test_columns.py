@@ -1,6 +1,17 @@
 import pytest
 
-from counters.columns import COLUMNS, DEGRADED_ABOVE, make_table, missing_share
+from counters.columns import (
+    COLUMNS,
+    DEGRADED_ABOVE,
+    DURATION,
+    Missing,
+    counter_of,
+    make_table,
+    missing_counters,
+    missing_share,
+    missing_words,
+    value_of,
+)
 from counters.model import Kernel
 from counters.parse import parse_lines
 from tests.counters.make import (
@@ -112,3 +123,26 @@ def test_degraded_is_more_than_a_quarter(lacking: str, degraded: bool) -> None:
 def test_a_counter_given_twice_is_its_finite_one() -> None:
     twice = [(SPEED_OF_LIGHT, "DRAM Throughput", "%", "n/a"), *TABLE_METRICS]
     assert values(kernels(*launch(metrics=twice))[0]) == EXPECTED
+
+
+def test_missing_counters_are_named_those_that_most_lack_first() -> None:
+    rows = [
+        *launch(0, metrics=with_value("Duration", "n/a")),
+        *launch(
+            1, metrics=[m for m in TABLE_METRICS if m[1] not in {"Duration", "DRAM Throughput"}]
+        ),
+    ]
+    found = kernels(*rows)
+    assert missing_counters(found) == (Missing("Duration", 2, 2), Missing("DRAM Throughput", 1, 2))
+    assert missing_words(found) == "Duration, DRAM Throughput (in 1 of 2)"
+
+
+def test_nothing_is_missing_from_a_whole_capture_or_from_none() -> None:
+    assert missing_counters(kernels(*launch())) == ()
+    assert missing_words(()) == ""
+
+
+def test_a_value_in_a_unit_that_the_column_has_not_is_no_value() -> None:
+    (kernel,) = kernels(*launch(metrics=with_value("Duration", "3.5", "fortnight")))
+    assert counter_of(kernel, DURATION) is not None
+    assert value_of(kernel, DURATION) is None

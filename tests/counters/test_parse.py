@@ -1,4 +1,6 @@
 import csv
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,8 @@ from hypothesis import strategies as st
 
 from counters.errors import Lack, NoTable
 from counters.model import KernelReport, Metric, Rule
-from counters.parse import parse_lines, read_report
+from counters.parse import iter_kernels, parse_lines, read_report
+from counters.source import Notes
 from tests.counters.make import HEADER, SPEED_OF_LIGHT, document, launch, lines, rule, with_value
 
 ONE = document(launch())
@@ -237,3 +240,140 @@ def test_any_text_in_any_field_comes_back(rows: list[tuple[str, str, str]], name
 @given(st.text(st.sampled_from('",\n\r\0 0aID')))
 def test_no_garbage_after_the_header_breaks_it(garbage: str) -> None:
     assert parsed(ONE + garbage).kernels[0].id == 0
+
+
+def test_a_row_with_more_cells_than_the_header_is_no_row() -> None:
+    shifted = launch()[0] + ["", "", "", "", ""]
+    report = parsed(document([*launch(), shifted]))
+    assert report.kernels == parsed(ONE).kernels
+    assert report.unread == ("line 8: not a row of the table",)
+
+
+def test_a_rule_row_that_is_short_is_no_rule() -> None:
+    report = parsed(document([*launch(), rule(0, "add_kernel", "SOLBottleneck", "OPT")]))
+    assert report.kernels[0].rules == ()
+    assert report.unread == ("line 8: not a row of the table",)
+
+
+def test_an_estimate_of_another_locale_is_named() -> None:
+    report = parsed(document([rule(0, "k", "SOLBottleneck", "OPT", "Do", "global", "47,25")]))
+    assert report.kernels[0].rules == (Rule("SOLBottleneck", "OPT", "Do", "global", None),)
+    assert report.unread == ("line 2: SOLBottleneck: 47,25 may be read in two ways",)
+
+
+ENDS_WITH_21_06 = document([*launch()[1:], launch()[0]])
+
+
+@pytest.mark.parametrize("lost", [2, 5, 8, 10])
+def test_a_value_that_the_file_ends_in_is_not_believed(lost: int) -> None:
+    assert ENDS_WITH_21_06.endswith('"us","21.06",""\n')
+    report = parsed(ENDS_WITH_21_06[:-lost])
+    assert report.kernels[0].metrics == parsed(ONE).kernels[0].metrics[1:]
+    assert report.unread == ("line 7: the file ends within this row",)
+
+
+@pytest.mark.parametrize("lost", [1, 3, 4])
+def test_a_last_row_without_its_line_end_is_whole(lost: int) -> None:
+    report = parsed(ENDS_WITH_21_06[:-lost])
+    assert report == parsed(ENDS_WITH_21_06)
+
+
+def test_a_quote_that_nobody_closes_costs_one_row_and_is_named() -> None:
+    rows = ONE.splitlines(keepends=True)
+    report = parsed("".join([*rows[:2], '"open\n', *rows[2:]]))
+    assert [m.name for m in report.kernels[0].metrics] == [
+        m.name for at, m in enumerate(parsed(ONE).kernels[0].metrics) if at != 1
+    ]
+    assert report.unread == ("line 4: not a row of the table",)
+
+
+LONG = 'void k<"a, b", ' + "std::pair<int, float>, " * 870 + "(char)44>(const float *, int)"
+
+
+def test_a_name_of_twenty_thousand_characters_with_commas_and_quotes() -> None:
+    assert len(LONG) > 20_000
+    (kernel,) = parsed(
+        document([*launch(0, LONG), rule(0, LONG, "R", "OPT", LONG, "", "")])
+    ).kernels
+    assert (kernel.name, kernel.short_name, len(kernel.metrics)) == (LONG, "k", 6)
+    assert kernel.rules[0].description == LONG
+
+
+def test_streaming_yields_each_kernel_when_its_rows_end(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(document([*launch(0), *launch(1), launch(0)[0]]) + "noise\n", encoding="utf-8")
+    notes = Notes()
+    found = list(iter_kernels(path, notes))
+    assert [(kernel.id, len(kernel.metrics)) for kernel in found] == [(0, 6), (1, 6), (0, 1)]
+    assert notes.done() == ("line 15: not a row of the table",)
+    assert [len(kernel.metrics) for kernel in read_report(path).kernels] == [7, 6]
+
+
+def test_streaming_holds_one_kernel_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(document(row for index in range(20_000) for row in launch(index)[:1]))
+    tracemalloc.start()
+    count = sum(1 for _ in iter_kernels(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count == 20_000
+    assert peak < 2_000_000
+
+
+CELL = st.text(st.sampled_from('ab,"\n\r <>()µ'), max_size=12)
+VALUE = st.sampled_from(["1", "2.50", "1,024", "n/a", "nan", "", "Policy", "-3"])
+
+
+@st.composite
+def exports(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
+    """A header in any order with columns that nobody knows, and rows of some kernels."""
+    known = draw(st.permutations(HEADER))
+    header = [*known, *draw(st.lists(st.sampled_from(["NVTX", "Kernel Time"]), unique=True))]
+    rows = [
+        cells
+        for kernel_id, name in enumerate(draw(st.lists(CELL, min_size=1, max_size=3)))
+        for value in draw(st.lists(VALUE, min_size=1, max_size=3))
+        for cells in (
+            launch(kernel_id, name, [("S", "M", "us", value)])[0],
+            rule(kernel_id, name, "R", "OPT", draw(CELL), "global", "1.5"),
+        )
+    ]
+    padded = [{**dict.fromkeys(header, "x"), **_named(row)} for row in rows]
+    return header, [[cells[name] for name in header] for cells in padded]
+
+
+def _named(row: list[str]) -> dict[str, str]:
+    return dict(zip(HEADER, row + [""] * (len(HEADER) - len(row)), strict=True))
+
+
+def _in_order(header: list[str], rows: list[list[str]]) -> list[list[str]]:
+    """The same rows in the order of columns that ncu has."""
+    return [[dict(zip(header, row, strict=True))[name] for name in HEADER] for row in rows]
+
+
+@given(exports(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff", *NOISE]))
+def test_columns_are_known_by_name_only(
+    export: tuple[list[str], list[list[str]]], end: str, noise: str
+) -> None:
+    header, rows = export
+    assert parsed(noise + document(rows, header, end=end)) == parsed(
+        document(_in_order(header, rows))
+    )
+
+
+@given(exports(), st.data())
+def test_wherever_a_file_is_cut_nothing_is_made_up(
+    export: tuple[list[str], list[list[str]]], data: st.DataObject
+) -> None:
+    text = document(_in_order(*export))
+    cut = parsed(text[: data.draw(st.integers(len(document([])), len(text)))])
+    whole = {kernel.id: kernel for kernel in parsed(text).kernels}
+    for kernel in cut.kernels:
+        known = whole[kernel.id]
+        # A file may end right behind the comma before a value: that one is missing, no other.
+        metrics = [metric for metric in kernel.metrics if metric.text]
+        assert kernel.name == known.name
+        assert metrics == [metric for metric in known.metrics if metric.text][: len(metrics)]
+        for found, told in zip(kernel.rules, known.rules, strict=False):
+            assert replace(found, speedup=told.speedup) == told
+            assert found.speedup in {None, told.speedup}

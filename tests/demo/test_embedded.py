@@ -1,6 +1,8 @@
 """The bot's own runner: it starts, is reached with its token only, and ends with us."""
 
+import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from msgspec import structs
 from bot import embedded
 from bot.embedded import child_environment, embedded_runner
 from bot.jobs.errors import RunnerNotStarted
+from runner_client.address import RunnerAddress
 from runner_client.client import RunnerClient
 from runner_client.errors import Denied, Unreachable
 from runner_client.secret import Secret
@@ -75,3 +78,46 @@ def test_the_runner_gets_its_token_and_none_of_the_bots_secrets() -> None:
         "NCUBOT_RUNNER_NCU": "/opt/ncu",
         "NCUBOT_RUNNER_TOKEN": "new",
     }
+
+
+PARENT = """
+import asyncio, sys
+from pathlib import Path
+from bot.embedded import embedded_runner
+
+async def main():
+    async with embedded_runner(Path(sys.argv[1]), "recorded", Path(sys.argv[2])) as address:
+        print(address.url, address.token.reveal(), flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def polled(client: RunnerClient) -> None:
+    for _ in range(1_000):
+        await client.health()
+        await asyncio.sleep(0.02)
+
+
+async def test_a_bot_that_is_killed_leaves_no_runner(tmp_path: Path) -> None:
+    bot = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        PARENT,
+        str(tmp_path / "data"),
+        str(tmp_path / "log"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert bot.stdout is not None
+    url, token = (await bot.stdout.readline()).decode().split()
+    address = RunnerAddress(name="orphan", url=url, gpu="H200", token=Secret(token))
+    async with RunnerClient(address, attempts=1) as client:
+        assert (await client.health()).engine == "recorded"
+        bot.kill()
+        await bot.wait()
+        with pytest.raises(Unreachable):
+            await polled(client)
+    # Its folder is free again once the process is gone.
+    async with embedded_runner(tmp_path / "data", "recorded", tmp_path / "log"):
+        pass

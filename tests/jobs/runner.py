@@ -29,6 +29,7 @@ from runner_client.wire import (
     JobStatus,
     Preparing,
     Queued,
+    Refusal,
     System,
 )
 from tests.client.server import serving
@@ -59,6 +60,8 @@ class ScriptedRunner:
     files: dict[str, bytes] = field(default_factory=lambda: {"ncu-details.0.csv": CSV.encode()})
     status_of: dict[str, int] = field(default_factory=dict)
     """Method and kind of resource (`POST jobs`, `GET events`) to a status code to fail with."""
+    words: str = ""
+    """What a refusal says; one without words has no body."""
     fails: int = 10_000
     """How many requests fail so, before the runner is well again."""
     spoiled: bytes | None = None
@@ -77,6 +80,8 @@ class ScriptedRunner:
         status = self.status_of.get(f"{request.method} {kind}")
         if status is not None and self.fails > 0:
             self.fails -= 1
+            if self.words:
+                return reply(Refusal(error=self.words), status)
             return web.Response(status=status)
         if kind == "events":
             after = int(request.query["after"])
@@ -135,9 +140,10 @@ class ScriptedRunner:
             yield address
 
 
-def reply(value: msgspec.Struct) -> web.Response:
+def reply(value: msgspec.Struct, status: int = 200) -> web.Response:
     """Answer with JSON."""
-    return web.Response(body=msgspec.json.encode(value), content_type="application/json")
+    body = msgspec.json.encode(value)
+    return web.Response(body=body, status=status, content_type="application/json")
 
 
 CANCELLED = Failure(kind=FailureKind.CANCELLED)

@@ -9,12 +9,15 @@ from sqlalchemy import func, select
 
 from bot.jobs import errors
 from bot.jobs.model import Job, JobOutcome, JobPhase, ProfileRequest
+from bot.leaderboards.service import Request
 from bot.services import Services
+from bot.storage.audit import Who
 from bot.storage.database import Database
 from bot.storage.tables import ArtifactRow, JobPhaseRow, JobRow
 from runner_client.wire import Artifact, Benchmark, JobEvent
 from tests.jobs.conftest import USER
 from tests.jobs.runner import CANCELLED, EVENTS, ScriptedRunner
+from tests.leaderboards.repository import change
 
 REQUEST = ProfileRequest(
     user_id=USER,
@@ -75,6 +78,36 @@ async def test_a_job_from_the_request_to_the_counters(
     assert list(phases) == ["accepted", "queued", "running", "fetched", "delivered"]
 
 
+async def forced(services: Services) -> None:
+    """Sync the problems folder, held-back changes too."""
+    reading = await services.leaderboards.read(Request(source="."))
+    await services.leaderboards.apply(reading, Who(origin="command line"), force=True)
+
+
+async def test_a_job_keeps_the_version_that_it_was_started_with(
+    services: Services, runner: ScriptedRunner, database: Database
+) -> None:
+    before = services.leaderboards.find("qr")
+    first = await services.jobs.submit(REQUEST)
+    change(services.settings.problems / "linalg/qr/reference.py", "# qr", "# changed")
+    await forced(services)
+    second = await services.jobs.submit(REQUEST)
+    rows = {row.id: row.version_id for row in await stored(database)}
+    assert rows[first.id] == before.version_id
+    assert rows[second.id] == services.leaderboards.find("qr").version_id != before.version_id
+    assert [spec.files[1].content for spec in runner.specs] == ["# qr\n", "# changed\n"]
+
+
+async def test_a_runner_gets_its_gpu_by_the_name_that_it_knows(
+    services: Services, runner: ScriptedRunner
+) -> None:
+    change(services.settings.problems / "linalg.yaml", "[H200, B200]", "[NVIDIA H200, B200]")
+    await forced(services)
+    job = await services.jobs.submit(replace(REQUEST, gpu="h200-sxm5"))
+    assert job.gpu == "NVIDIA H200"
+    assert [spec.gpu for spec in runner.specs] == ["H200"]
+
+
 @pytest.mark.parametrize(
     ("change", "error"),
     [
@@ -125,6 +158,15 @@ async def test_a_runner_that_does_not_take_the_job_fails_it(
         await services.jobs.submit(REQUEST)
     (row,) = await stored(database)
     assert (row.phase, row.failure_kind) == ("failed", kind)
+
+
+async def test_a_full_queue_is_not_the_users_fault(
+    services: Services, runner: ScriptedRunner
+) -> None:
+    runner.status_of, runner.words = {"POST jobs": 503}, "the queue is full (500 of 500 places)"
+    with pytest.raises(errors.RunnerBusy) as refused:
+        await services.jobs.submit(REQUEST)
+    assert refused.value.reason == "the queue is full (500 of 500 places)"
 
 
 async def test_a_job_that_vanished(

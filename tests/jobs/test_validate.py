@@ -15,7 +15,10 @@ from bot.jobs.source import clean_name, decode_source
 from bot.jobs.spec import all_benchmarks, build_spec
 from bot.jobs.validate import Draft, Rules, check
 from bot.leaderboards.catalogue import Catalogue
+from bot.leaderboards.check.model import CheckResult, Verdict
+from bot.leaderboards.gpus import GpuNames
 from bot.leaderboards.model import Leaderboard, ProblemFile, Task
+from bot.wording import sentence
 from runner_client.wire import CaptureOptions, CudaEvaluator, JobSpec, Mode, PythonEvaluator
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
@@ -52,6 +55,43 @@ def passed(
     board: Leaderboard = QR, rules: Rules = RULES, request: ProfileRequest = REQUEST
 ) -> Draft:
     return check(request, Catalogue((board,)), rules)
+
+
+def checked(verdict: Verdict, *, overridden: bool = False, name: str = "qr_v2") -> Leaderboard:
+    """Return the leaderboard with what the check said of it."""
+    found = CheckResult(verdict)
+    return msgspec.structs.replace(QR, name=name, check=found, check_overridden=overridden)
+
+
+CANNOT = [one for one in Verdict if one not in {Verdict.NCU, Verdict.UNKNOWN}]
+
+
+@pytest.mark.parametrize("verdict", CANNOT)
+def test_a_problem_that_cannot_give_counters_is_refused_with_those_that_can(
+    verdict: Verdict,
+) -> None:
+    others = (
+        checked(Verdict.NCU, name="eigh"),
+        checked(Verdict.UNKNOWN, name="sort"),
+        msgspec.structs.replace(checked(Verdict.NCU, name="old"), closed=True),
+    )
+    with pytest.raises(errors.ProfileUnsupported) as refused:
+        check(REQUEST, Catalogue((checked(verdict), *others)), RULES)
+    assert refused.value.leaderboard == "qr_v2"
+    assert (refused.value.verdict, refused.value.able) == (verdict, ("eigh",))
+    assert "qr_v2 cannot give hardware counters, since" in sentence(refused.value)
+    assert sentence(refused.value).endswith(": profile one of eigh.")
+
+
+def test_an_admin_lets_it_run_all_the_same() -> None:
+    draft = passed(checked(Verdict.TORCH_PROFILER_ONLY, overridden=True))
+    assert [note for note in draft.notes if "an admin lets it run" in note]
+
+
+def test_what_the_check_cannot_tell_is_a_note() -> None:
+    draft = passed(checked(Verdict.UNKNOWN))
+    assert [note for note in draft.notes if "could not be told from its source" in note]
+    assert passed(checked(Verdict.NCU)).notes == passed(QR).notes == ()
 
 
 def test_names_become_canonical() -> None:
@@ -111,6 +151,20 @@ def test_a_gpu_that_is_not_listed_or_has_no_runner() -> None:
     with pytest.raises(errors.GpuWithoutRunner) as without:
         passed(request=replace(REQUEST, gpu="B200"))
     assert without.value.available == ("H200",)
+
+
+@pytest.mark.parametrize("typed", ["NVIDIA H200", "h200-sxm", "H200 SXM5 141GB"])
+def test_a_gpu_in_another_spelling_is_the_listed_one(typed: str) -> None:
+    rules = replace(RULES, gpus=("NVIDIA H200",))
+    assert passed(rules=rules, request=replace(REQUEST, gpu=typed)).gpu == "H200"
+    source = f"#!POPCORN gpu {typed.rsplit(maxsplit=1)[-1]}\n".encode()
+    if " " not in typed:
+        assert passed(rules=rules, request=replace(REQUEST, gpu=None, source=source)).gpu == "H200"
+
+
+def test_an_operators_alias_counts() -> None:
+    rules = replace(RULES, names=GpuNames({"hopper": "H200"}))
+    assert passed(rules=rules, request=replace(REQUEST, gpu="Hopper")).gpu == "H200"
 
 
 def test_no_gpu_typed() -> None:

@@ -8,6 +8,7 @@ import pytest
 from bot.leaderboards.competition import Broken, Competition, load_competition
 from bot.leaderboards.deadline import parse_deadline
 from bot.leaderboards.errors import GrammarError
+from bot.leaderboards.files import ProblemFiles
 from bot.leaderboards.model import Problem
 from tests.leaderboards.repository import change, make
 
@@ -18,7 +19,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def load(root: Path) -> Competition:
-    return load_competition(root / "linalg.yaml", root)
+    return load_competition(root / "linalg.yaml", ProblemFiles(root))
 
 
 def problems(root: Path) -> list[Problem]:
@@ -93,14 +94,21 @@ def test_quoted_or_not_is_the_same(root: Path, quote: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"2026-12-31"', "soon", "qr: expected a deadline like"),
-        ("directory: linalg/qr", "directory: ../../etc", "leads out of the problem repository"),
-        ("directory: linalg/qr", "directory: /etc", "leads out of the problem repository"),
+        ('"2026-12-31"', "soon", "line 7, `problems[0].deadline`: expected a deadline like"),
+        (
+            "directory: linalg/qr",
+            "directory: ../../etc",
+            "line 5, `problems[0].directory`: `../../",
+        ),
+        ("directory: linalg/qr", "directory: /etc", "`/etc` leads out of the problem repository"),
+        ("directory: linalg/qr", 'directory: "a\\0b"', "null"),
         ("directory: linalg/qr", "directory: nowhere", "no such file"),
-        ("gpus: [H200, B200]", "gpus: H200", "problems[0]: Expected `array`"),
-        ("    name: qr\n", "", "problems[0]: Object missing required field `name`"),
-        ("name: qr\n", "name: qr\n    colour: red\n", "problems[0]: Object contains unknown field"),
-        ("name: qr\n", 'name: "q\\nr"\n', "problems[0]: expected a name without control"),
+        ("gpus: [H200, B200]", "gpus: H200", "line 8, `problems[0].gpus`: expected a list, got"),
+        ("    name: qr\n", "", "line 5, `problems[0]`: `name` is missing"),
+        ("name: qr\n", "nme: qr\n", "`name` is missing; was `nme` on line 6 meant?"),
+        ("name: qr\n", "name: 7\n", "line 6, `problems[0].name`: expected text, got a whole num"),
+        ("name: qr\n", 'name: "q\\nr"\n', "`problems[0]`: expected a name without control"),
+        ("name: qr\n", 'name: " qr"\n', "expected a name without control characters or blanks"),
     ],
 )
 def test_a_broken_problem_leaves_the_other(root: Path, old: str, new: str, said: str) -> None:
@@ -109,6 +117,29 @@ def test_a_broken_problem_leaves_the_other(root: Path, old: str, new: str, said:
     (wrong,) = broken(root)
     assert said in wrong.error.reason
     assert load(root).complete == (wrong.name == "qr")
+
+
+def test_unknown_keys_are_warnings_with_their_line(root: Path) -> None:
+    change(root / "linalg.yaml", "name: qr\n", "name: qr\n    gpu: B200\n")
+    change(root / "linalg.yaml", "description: Linear", "descripton: Linear")
+    change(root / "linalg" / "qr" / "task.yml", "seed: 7", "color: red")
+    assert len(problems(root)) == 2
+    assert load(root).warnings == (
+        "linalg.yaml: line 3: unknown key `descripton` is ignored; did you mean `description`?",
+        "linalg.yaml: line 7: unknown key `gpu` is ignored; did you mean `gpus`?",
+        "linalg/qr/task.yml: line 19: unknown key `color` is ignored",
+    )
+
+
+def test_a_wrong_deadline_of_the_competition_has_its_line(root: Path) -> None:
+    change(root / "linalg.yaml", 'deadline: ""', "deadline: someday")
+    with pytest.raises(GrammarError, match="line 2, `deadline`: expected a deadline like"):
+        load(root)
+
+
+def test_a_file_that_two_problems_share_is_read_once(root: Path) -> None:
+    qr, eigh = problems(root)
+    assert qr.task.files[1].content is eigh.task.files[1].content
 
 
 def test_gpus_come_from_the_task_where_the_competition_lists_none(root: Path) -> None:
@@ -124,7 +155,7 @@ def test_a_gpu_listed_twice_counts_once(root: Path) -> None:
 def test_no_gpu_anywhere(root: Path) -> None:
     change(root / "linalg.yaml", "    gpus: [H200, B200]\n", "")
     change(root / "linalg" / "qr" / "task.yml", "gpus: [B200]\n", "")
-    assert broken(root)[0].error.reason == "qr: `gpus` lists none"
+    assert "line 5, `problems[0].gpus`: expected at least one GPU" in broken(root)[0].error.reason
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "name: x\n", "name: [x\n", "problems: 3\nname: x\n"])

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.failures import FAILURES
 from bot.jobs.model import BenchmarkOutcome
+from bot.reports.message import DESCRIPTION_LIMIT, TITLE_LIMIT, ReplyMessage, Tone
 from bot.reports.neutral import FENCE
-from bot.reports.reply import DESCRIPTION_LIMIT, TITLE_LIMIT, ReplyMessage, Tone, compose
+from bot.reports.reply import compose
 from counters.parse import read_report
 from runner_client.wire import BenchmarkStatus, Check, Failure, FailureKind
 from tests.reports.outcomes import failed, outcome, report, result, succeeded
@@ -110,12 +112,40 @@ def test_a_partial_capture_keeps_its_table_and_names_the_cause(tmp_path: Path) -
     partial = succeeded(
         tmp_path,
         status=BenchmarkStatus.PARTIAL,
-        failure=Failure(kind=FailureKind.TIME_LIMIT, detail="480 s"),
+        failure=Failure(kind=FailureKind.TIME_LIMIT, detail="480 s, last kernel geqrf_*`kernel"),
     )
     message = only(compose(outcome(partial), LIMIT))
     assert message.tone is Tone.WARNING
-    assert message.description.startswith("The time limit was reached (480 s)")
+    assert message.description.startswith(
+        "⚠️ **Partial**, only what was captured until then: The time limit of a benchmark was "
+        "reached (480 s, last kernel geqrf\\_\\*"
+    )
     assert "geqrf_kernel" in message.table
+    assert message.files
+
+
+@pytest.mark.parametrize("kind", list(FailureKind))
+def test_every_kind_beside_a_report_keeps_it_and_is_said(tmp_path: Path, kind: FailureKind) -> None:
+    failure = Failure(kind=kind, detail="480 s, last kernel " + "k" * 900)
+    for status in (BenchmarkStatus.PARTIAL, BenchmarkStatus.FAILED):
+        left = succeeded(tmp_path, status=status, failure=failure, degraded=True, missing_share=0.4)
+        message = only(compose(outcome(left), LIMIT))
+        assert message.tone in {Tone.WARNING, Tone.BAD}
+        assert "profile.0-batch-20-n-32.ncu-rep" in names(message)
+        assert len(message.description) <= DESCRIPTION_LIMIT
+        assert "**Degraded**" in message.description
+        if kind is not FailureKind.WRONG_ANSWER:
+            assert FAILURES[kind].cause.split("_")[0] in message.description
+
+
+def test_a_report_without_a_table_is_said_and_sent(tmp_path: Path) -> None:
+    kind = FailureKind.EXPORT_FAILED
+    captured = succeeded(tmp_path, status=BenchmarkStatus.FAILED, failure=Failure(kind=kind))
+    unread = BenchmarkOutcome(result=captured.result, report=None, files=captured.files)
+    message = only(compose(outcome(unread), LIMIT))
+    assert message.table == ""
+    assert "could not be read into a table: open the .ncu-rep file" in message.description
+    assert "profile.0-batch-20-n-32.ncu-rep" in names(message)
 
 
 def test_a_degraded_profile_names_the_versions(tmp_path: Path) -> None:
@@ -251,4 +281,4 @@ def test_the_table_of_a_real_capture_is_whole(recordings: Path, tmp_path: Path) 
     shown = BenchmarkOutcome(result=benchmark.result, report=real, files=benchmark.files)
     message = only(compose(outcome(shown), LIMIT))
     assert "more lines" not in message.table
-    assert "total captured time 288.64 µs, 4 kernels" in message.table
+    assert "total captured time 288.64 µs" in message.table

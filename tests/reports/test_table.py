@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.reports.groups import group
 from bot.reports.table import MIN_WIDTH, duration_text, render_markdown, render_table
 from counters.model import Kernel, KernelReport, Metric
 from counters.names import display_width
@@ -15,56 +16,90 @@ def report(*rows: list[str]) -> KernelReport:
     return parse_lines(lines(document(rows)))
 
 
-def many(count: int, name: str = "k") -> KernelReport:
-    return report(*(row for index in range(count) for row in launch(index, name)))
-
-
 def units(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def test_two_kernels_look_like_this() -> None:
+FOOT = [
+    "Durations under the profiler, GPU clocks left as they were;",
+    "compare latency with the benchmark, not here.",
+]
+
+
+def distinct(count: int, name: str = "k") -> KernelReport:
+    return report(*(row for index in range(count) for row in launch(index, f"{name}{index}")))
+
+
+def test_the_hottest_kernel_comes_first() -> None:
     two = report(
         *launch(0, "void ns::first<int>(int)"),
         *launch(1, "second", with_value("Duration", "1.2", "ms"), grid="(1, 1, 1)"),
     )
     assert render_table(two).splitlines() == [
         "#  kernel                                       grid × block",
-        "     duration  share %    SM %   mem %  DRAM %  occ. %  regs",
+        "bound      duration share %   SM %  mem % DRAM % occ. % regs",
         "────────────────────────────────────────────────────────────",
-        "0  first                                     16,2,1 × 32,8,1",
-        "     21.06 µs     1.72    5.41    2.88    0.09   24.95    40",
         "1  second                                     1,1,1 × 32,8,1",
-        "      1.20 ms    98.28    5.41    2.88    0.09   24.95    40",
+        "latency     1.20 ms   98.28   5.41   2.88   0.09  24.95   40",
+        "0  first                                     16,2,1 × 32,8,1",
+        "latency    21.06 µs    1.72   5.41   2.88   0.09  24.95   40",
         "────────────────────────────────────────────────────────────",
         "total captured time 1.22 ms, 2 kernels",
+        *FOOT,
     ]
+
+
+def test_repeated_launches_are_one_kernel_with_count_and_spread() -> None:
+    rows = [
+        row
+        for index, time in enumerate(["2", "4", "3"])
+        for row in launch(index, "k", with_value("Duration", time, "us"))
+    ]
+    assert render_table(report(*rows)).splitlines()[3:9] == [
+        "0  k                                         16,2,1 × 32,8,1",
+        "latency     9.00 µs  100.00   5.41   2.88   0.09  24.95   40",
+        "           3 launches, 2.00 µs to 4.00 µs, median 3.00 µs",
+        "────────────────────────────────────────────────────────────",
+        "total captured time 9.00 µs, 1 kernel in 3 launches",
+        FOOT[0],
+    ]
+
+
+def test_launches_without_a_time_are_only_counted() -> None:
+    rows = [row for index in (0, 1) for row in launch(index, "k", with_value("Duration", "n/a"))]
+    assert render_table(report(*rows)).splitlines()[5].strip() == "2 launches"
+
+
+def test_shapes_that_vary_are_counted() -> None:
+    two = report(*launch(0, "k"), *launch(1, "k", grid="(4, 1, 1)"))
+    assert render_table(two).splitlines()[3].endswith(" 2 shapes")
 
 
 def test_the_table_of_a_real_run(recordings: Path) -> None:
     text = render_table(read_report(recordings / "ok-hot-four-kernels" / "ncu-details.csv"))
     rows = [line.split() for line in text.splitlines()]
     assert rows[3] == ["0", "syevbj_batch_32x16", "16,1,1", "×", "32,16,1"]
-    assert rows[4] == ["21.06", "µs", "36.42", "5.41", "2.88", "0.09", "24.95", "40"]
-    assert text.endswith("\ntotal captured time 57.82 µs, 4 kernels")
+    assert rows[4] == ["launch", "21.06", "µs", "36.42", "5.41", "2.88", "0.09", "24.95", "40"]
+    assert text.endswith("\ntotal captured time 57.82 µs, 4 kernels\n" + "\n".join(FOOT))
 
 
 def test_missing_counters_are_na_and_never_nan() -> None:
     text = render_table(report(*launch(metrics=with_value("Duration", "nan"), grid="", block="")))
-    assert text.splitlines()[3].endswith(" n/a")
-    assert text.splitlines()[4].split() == ["n/a", "n/a", "5.41", "2.88", "0.09", "24.95", "40"]
+    rows = text.splitlines()
+    assert rows[3].endswith(" n/a")
+    assert rows[4].split() == ["latency", "n/a", "n/a", "5.41", "2.88", "0.09", "24.95", "40"]
     assert "nan" not in text
-    assert text.endswith("total captured time n/a, 1 kernel")
+    assert rows[6] == "total captured time n/a, 1 kernel"
 
 
 def test_a_kernel_without_metrics_has_a_row() -> None:
     text = render_table(report(*launch(metrics=[("Any", "Thing", "", "1")])))
-    assert text.splitlines()[4].split() == ["n/a"] * 7
+    assert text.splitlines()[4].split() == ["unknown", *["n/a"] * 7]
 
 
 def test_an_unknown_unit_is_printed_as_it_came() -> None:
     text = render_table(report(*launch(metrics=with_value("Duration", "3.5", "eons"))))
-    assert text.splitlines()[4].split()[:3] == ["3.5", "eons", "n/a"]
+    assert text.splitlines()[4].split()[:4] == ["latency", "3.5", "eons", "n/a"]
 
 
 def test_an_empty_report_says_so() -> None:
@@ -87,7 +122,7 @@ def test_names_are_cut_in_the_middle_and_made_safe() -> None:
     hostile = "void evil\x1b2J\u202e\r\n" + "x" * 2000 + "_end"
     text = render_table(report(*launch(name=hostile)))
     line = text.splitlines()[3]
-    assert len(text.splitlines()) == 7
+    assert len(text.splitlines()) == 9
     assert len(line) == 60
     assert "…" in line
     assert "_end " in line
@@ -99,31 +134,31 @@ def test_a_kernel_without_a_name_is_called_so(name: str) -> None:
     assert "(no name)" in render_table(report(*launch(name=name)))
 
 
-def test_later_kernels_give_way_to_a_count() -> None:
-    report_of_1000 = many(1000)
-    text = render_table(report_of_1000, max_chars=1900)
+@pytest.mark.parametrize("count", [60, 1000])
+def test_the_coldest_kernels_give_way_to_a_count(count: int) -> None:
+    text = render_table(distinct(count), max_chars=1900)
     assert units(text) <= 1900
     shown = text.count(" × 32,8,1")
     assert 9 < shown < 20
-    assert text.splitlines()[-3:] == [
-        f"… and {1000 - shown} more in ncu-details.csv",
+    assert text.splitlines()[-5:-2] == [
+        f"… and {count - shown} more in ncu-details.csv",
         "─" * 60,
-        "total captured time 21.06 ms, 1000 kernels",
+        f"total captured time {21.06 * count / 1000:.2f} ms, {count} kernels",
     ]
 
 
 def test_without_a_limit_all_kernels_are_shown() -> None:
-    assert render_table(many(30)).count(" × 32,8,1") == 30
+    assert render_table(distinct(30)).count(" × 32,8,1") == 30
 
 
-@pytest.mark.parametrize("max_chars", range(900, 1000, 7))
+@pytest.mark.parametrize("max_chars", range(1000, 1100, 7))
 def test_the_limit_is_used_up_and_kept(max_chars: int) -> None:
-    whole = render_table(many(6), max_chars=900)
-    text = render_table(many(20, "漢😀"), max_chars=max_chars)
+    whole = render_table(distinct(6), max_chars=1200)
+    text = render_table(distinct(20, "漢😀"), max_chars=max_chars)
     assert units(text) <= max_chars
-    assert units(text) > max_chars - 122
-    assert "more" not in render_table(many(6), max_chars=units(render_table(many(6))) + 1)
-    assert units(whole) <= 900
+    assert units(text) > max_chars - 125
+    assert "more" not in render_table(distinct(6), max_chars=units(whole) + 1)
+    assert units(whole) <= 1200
 
 
 def test_too_narrow_a_table_is_refused() -> None:
@@ -151,19 +186,20 @@ def kernels(draw: st.DrawFn) -> Kernel:
 
 @given(st.lists(kernels(), min_size=1, max_size=4), st.just(60) | st.integers(MIN_WIDTH, 120))
 def test_no_kernel_breaks_the_lines(launches: list[Kernel], width: int) -> None:
-    text = render_table(KernelReport(tuple(launches), 0.0, degraded=False), width)
-    printed = text.split("\n")
+    whole = KernelReport(tuple(launches), 0.0, degraded=False)
+    printed = render_table(whole, width).split("\n")
     assert max(map(display_width, printed)) <= width
-    assert len(printed) == 2 * len(launches) + 5
     assert all(line.isprintable() for line in printed)
+    names = [line for line in printed if "×" in line or "n/a" in line or "shapes" in line]
+    assert len(names) >= len(group(whole))
 
 
 def test_markdown_is_one_row_a_kernel_and_escaped() -> None:
     text = render_markdown(report(*launch(name="void a|b`*_c(int)\n")))
     titles, rule, row, *rest = text.splitlines()
-    assert titles.startswith("| # | Kernel | Duration | Share % | SM % | Memory % | DRAM % |")
+    assert titles.startswith("| # | Kernel | Launches | Bound by | Duration | Share % | SM % |")
     assert titles.endswith("| Achieved occupancy % | Registers/thread | Grid × block |")
-    assert rule == "| --: | :-- |" + " --: |" * 7 + " :-- |"
-    assert row.startswith(r"| 0 | a\|b\`\*\_c | 21.06 µs | 100.00 | 5.41 | 2.88 | 0.09 |")
+    assert rule == "| --: | :-- | --: | :-- |" + " --: |" * 7 + " :-- |"
+    assert row.startswith(r"| 0 | a\|b\`\*\_c | 1 | latency | 21.06 µs | 100.00 | 5.41 | 2.88 |")
     assert row.endswith("| 24.95 | 40 | 16,2,1 × 32,8,1 |")
-    assert rest == ["", "total captured time 21.06 µs, 1 kernel"]
+    assert rest == ["", "total captured time 21.06 µs, 1 kernel", "", " ".join(FOOT)]

@@ -27,7 +27,9 @@ def settings(tmp_path: Path, tools: Tools) -> RunnerSettings:
         gpu="H200",
         ncu=str(tools.ncu),
         nvcc=str(tools.nvcc),
+        read_only=tools.read_only,
         grace_s=2.0,
+        self_test=False,
     )
 
 

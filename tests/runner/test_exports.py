@@ -69,7 +69,7 @@ async def run(
     (root / SOURCE).chmod(0o755)
     change(root / SOURCE)
     tools = await asyncio.to_thread(install, tmp_path / "bin2", root)
-    app = create_app(replace(settings, ncu=str(tools.ncu)))
+    app = create_app(replace(settings, ncu=str(tools.ncu), read_only=tools.read_only))
     async with TestServer(app) as server, ClientSession() as session:
         return await Api(session, str(server.make_url("/v1"))).run_one(job(replaying(SOURCE)))
 
@@ -121,7 +121,7 @@ async def test_a_missing_raw_page_costs_that_file_alone(
 @pytest.mark.parametrize(
     ("limits", "kind", "said"),
     [
-        ({"max_report_bytes": 3}, FailureKind.PROFILER_ERROR, "larger than 3 bytes"),
+        ({"max_report_bytes": 3}, FailureKind.REPORT_LIMIT, "a report of 14 bytes was not kept"),
         ({"max_export_bytes": 10}, FailureKind.EXPORT_FAILED, "the export is too large"),
         ({"export_timeout_s": 0.001}, FailureKind.EXPORT_FAILED, "did not end in time"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from runner.settings import RunnerSettings
 from runner_client.wire import BenchmarkStatus, FailureKind, Mode
 from tests.runner.api import Api
+from tests.runner.processes import of_jobs
 from tests.standin.problem import GOOD, WRONG, cuda_job, job
 
 MODES = (Mode.TEST, Mode.BENCHMARK)
@@ -112,7 +113,7 @@ async def test_a_link_in_place_of_the_report_is_not_followed(api: Api) -> None:
     result = await api.run_one(job(PLANTS))
     assert result.status is BenchmarkStatus.FAILED
     assert result.failure is not None
-    assert result.failure.kind is FailureKind.PROFILER_ERROR
+    assert result.failure.kind is FailureKind.SUBMISSION_ERROR
     assert result.failure.detail.startswith("the report is not a plain file")
     assert result.artifacts == ()
 
@@ -129,8 +130,9 @@ async def test_the_environment_is_an_allow_list(api: Api, monkeypatch: pytest.Mo
     monkeypatch.setenv("NCUBOT_RUNNER_TOKEN", "s3cret")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     plain = await api.run_one(job(TELLS, Mode.TEST, seed=42))
-    names = ("CUDA_VISIBLE_DEVICES", "HOME", "LC_ALL", "PATH", "POPCORN_FD", "POPCORN_SEED")
-    assert f"ENVIRONMENT {[*names, 'TMPDIR']} None" in plain.output_tail
+    cuda = ("CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES")
+    names = (*cuda, "HOME", "LC_ALL", "PATH", "POPCORN_FD", "POPCORN_SEED", "PWD", "TMPDIR")
+    assert f"ENVIRONMENT {[*names]} None" in plain.output_tail
     profiled = await api.run_one(job(TELLS))
     assert "'POPCORN_NCU'" in profiled.output_tail
     assert profiled.output_tail.count("] 1") == 1
@@ -171,11 +173,13 @@ def custom_kernel(line):
 """
 
 
-async def test_a_child_that_holds_the_pipes_is_ended_and_not_waited_for(api: Api) -> None:
+async def test_a_child_that_holds_the_pipes_is_ended_and_not_waited_for(
+    api: Api, settings: RunnerSettings
+) -> None:
     result = await api.run_one(job(HOLDS, Mode.TEST))
     assert result.status is BenchmarkStatus.SUCCEEDED
-    child = int(result.output_tail.split("CHILD ")[1].split()[0])
-    assert not is_alive(child)
+    assert "CHILD " in result.output_tail
+    assert of_jobs(settings.folder / "work") == []
 
 
 def is_alive(pid: int) -> bool:

@@ -13,9 +13,10 @@ from runner.build import compile_failure
 from runner.command import capture_options, compile_cuda, evaluator, exports, profiled
 from runner.export import _Limited
 from runner.files import read_lines, write_atomic
+from runner.halt import Stop
 from runner.outcome import has_values
 from runner.popcorn import PopcornLog, parse_log
-from runner.process import Finished, Stop
+from runner.process import Finished
 from runner.system import Gpus, competition_name, parse_gpus, parse_ncu_version
 from runner.text import Tail, clean, one_line
 from runner.workspace import workspace
@@ -176,6 +177,12 @@ def test_compile_errors(nvcc: Finished, detail: str) -> None:
     assert detail in failure.detail
 
 
+def test_a_compile_that_met_a_limit_is_named_for_it() -> None:
+    failure = compile_failure(finished(-9, stopped=Stop.MEMORY_LIMIT))
+    assert failure is not None
+    assert failure.kind is FailureKind.MEMORY_LIMIT
+
+
 def test_a_good_compile_and_a_cancelled_one() -> None:
     assert compile_failure(finished(0)) is None
     cancelled = compile_failure(finished(-15, stopped=Stop.CANCELLED))
@@ -229,7 +236,7 @@ def test_the_workspace_is_written_anew_and_vanishes(tmp_path: Path) -> None:
         work.write_files(spec)
         assert (work.src / "submission.py").read_text() == spec.submission.content
         assert not (tmp_path / "elsewhere").exists()
-        line = work.write_spec(spec.benchmarks[0])
+        line = work.given / work.write_spec(spec.benchmarks[0])
         assert line.read_text() == spec.benchmarks[0].spec
         root = work.root
     assert not root.exists()

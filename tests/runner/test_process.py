@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from runner.environment import base_environment
-from runner.process import CannotStart, Command, Stop, run
+from runner.halt import Stop
+from runner.process import CannotStart, Command, run
 from tests.runner.test_modes import is_alive
 
 

@@ -87,7 +87,9 @@ async def test_a_sample_gives_its_recording(replayer: Api) -> None:
     assert benchmark.duration_s == 21.5
     assert len(benchmark.artifacts) == 4
     events = await replayer.events(spec.id)
-    assert [e.kernel for e in events if isinstance(e, Capturing)] == [0, 1, 2, 3, 4]
+    kernels = [e.kernel for e in events if isinstance(e, Capturing)]
+    assert kernels == sorted(kernels)
+    assert (kernels[0], kernels[-1]) == (0, 4)
     assert any(isinstance(event, Exporting) for event in events)
     _, manifest = await replayer.call("GET", f"/jobs/{spec.id}/artifacts/manifest.json")
     assert json.loads(manifest)["recorded_on"] == "NVIDIA H200"

@@ -13,6 +13,7 @@ from aiohttp import ClientSession
 
 from runner_client.wire import Ended, JobState, Mode
 from tests.runner.api import Api
+from tests.runner.processes import of_jobs
 from tests.runner.test_modes import is_alive
 from tests.standin.problem import job, replaying
 from tests.standin.tools import Tools
@@ -40,7 +41,12 @@ async def started(tools: Tools, data: Path, *more: str, token: str = "") -> Asyn
         *arguments(tools, data, *more),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=os.environ | {"NCUBOT_RUNNER_TOKEN": token},
+        env=os.environ
+        | {
+            "NCUBOT_RUNNER_TOKEN": token,
+            "NCUBOT_RUNNER_READ_ONLY": tools.variable,
+            "NCUBOT_RUNNER_SELF_TEST": "false",
+        },
     )
     assert process.stdout is not None
     line = (await process.stdout.readline()).decode()
@@ -70,14 +76,15 @@ async def test_a_kill_in_the_middle_loses_no_job(tools: Tools, tmp_path: Path) -
         await runner.api.post(hangs)
         await runner.api.post(waiting)
         before = await runner.api.until_kernel(hangs.id)
-        (program,) = _running_in(data / "work")
+        programs = of_jobs(data / "work")
+        assert programs
         runner.process.kill()
         await runner.process.wait()
     torn = data / "jobs" / hangs.id / "events.jsonl"
     torn.write_bytes(torn.read_bytes() + b'{"event":"capt')
     async with started(tools, data) as runner:
         api = runner.api
-        assert not is_alive(program)
+        assert not any(is_alive(program) for program in programs)
         assert (await api.status(done.id)).state is JobState.ENDED
         assert (await api.post(hangs))[0] == 200
         after = await api.events(hangs.id, len(before), wait=10)
@@ -114,26 +121,13 @@ async def test_sigterm_ends_it_and_its_programs(tools: Tools, tmp_path: Path) ->
     async with started(tools, data) as runner:
         spec = job(source, Mode.TEST)
         await runner.api.post(spec)
-        pid = await _pid_in(data / "work")
+        await _pid_in(data / "work")
         poll = asyncio.create_task(runner.api.events(spec.id, 10_000, wait=50))
         await asyncio.sleep(0.1)
         runner.process.send_signal(signal.SIGTERM)
         assert await poll == []
         assert await runner.process.wait() == 0
-        assert not is_alive(pid)
-
-
-def _running_in(work: Path) -> list[int]:
-    mark = f"HOME={work}/".encode()
-    folders = [path for path in Path("/proc").iterdir() if path.name.isdecimal()]
-    return [int(path.name) for path in folders if mark in _environment(path)]
-
-
-def _environment(folder: Path) -> bytes:
-    try:
-        return (folder / "environ").read_bytes()
-    except OSError:
-        return b""
+        assert of_jobs(data / "work") == []
 
 
 def _command_line(pid: int) -> bytes:

@@ -2,8 +2,13 @@
 
 A line `standin: NAME` in a file of the working folder, the submission, chooses a recording: its
 streams are printed unbuffered, its log goes to POPCORN_FD, the report is written where there was
-one, and its exit status is ours. Without such a line the program is run for real, and ends as it
-does where nothing was in the range. `standin-lag: SECONDS` slows the replay down.
+one, and its exit status is ours. Without such a line the program is run for real: each line of
+`launches` in TMPDIR is a kernel that it launched in the range, and there is a report of as many as
+were asked for; without one it ends as where nothing was in the range.
+
+`standin-lag: SECONDS` slows the replay down;
+`standin-first: NAME` chooses another recording for the first run of a job; `standin-grow: BYTES`
+lets the report of a run that hangs grow to that size. A name `made:NAME` is one of made.py's.
 """
 
 import os
@@ -11,10 +16,13 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
+
+from tests.standin.made import EVERY
 
 BANNER = """NVIDIA (R) Nsight Compute Command Line Profiler
 Copyright (c) 2018-2025 NVIDIA Corporation
@@ -24,6 +32,7 @@ PLAIN = "==PROF== Connected to process {0} (python3)\n"
 NONE = "==WARNING== No kernels were profiled.\n"
 APPLICATION = "==ERROR== The application returned an error code ({0}).\n"
 HANG = "partial-hang-terminated"
+REAL = "ok-triton-1024"
 # Recordings whose exports were not kept borrow those of a run with the same kernels.
 BORROWED = {
     "ok-kernel-id-third": "ok-hot-four-kernels",
@@ -38,10 +47,10 @@ def main(argv: list[str], recordings: str) -> int:
         return _say(BANNER)
     if options.report is not None:
         return _export(options, Path(recordings))
-    name = _wish("standin")
+    name = _first() or _wish("standin")
     if name is None:
-        return _run(program)
-    return _replay(Path(recordings) / name, options)
+        return _run(program, options)
+    return _replay(_folder(name, Path(recordings)), options)
 
 
 def _parser() -> ArgumentParser:
@@ -66,6 +75,22 @@ def _wish(word: str) -> str | None:
     return None
 
 
+def _folder(name: str, recordings: Path) -> Path:
+    if not name.startswith("made:"):
+        return recordings / name
+    run = next(run for run in EVERY if run.name == name.removeprefix("made:"))
+    return run.write(Path(tempfile.mkdtemp()))
+
+
+def _first() -> str | None:
+    name = _wish("standin-first")
+    mark = Path(os.environ["HOME"]) / "standin-first"
+    if name is None or mark.exists():
+        return None
+    mark.touch()
+    return name
+
+
 def _say(text: str) -> int:
     sys.stdout.write(text)
     sys.stdout.flush()
@@ -76,7 +101,7 @@ def _replay(folder: Path, options: Namespace) -> int:
     terminated: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: terminated.append(number))
     lag = float(_wish("standin-lag") or 0.0)
-    ends = _before(folder.name, terminated)
+    ends = _before(folder.name, terminated, Path(options.export))
     for line in _text(folder / "stdout.txt").splitlines(keepends=True):
         if line.startswith("==PROF== Trying to shutdown"):
             ends()
@@ -88,8 +113,12 @@ def _replay(folder: Path, options: Namespace) -> int:
     return int(_text(folder / "exit_code"))
 
 
-def _before(name: str, terminated: list[int]) -> Callable[[], None]:
+def _before(name: str, terminated: list[int], report: Path) -> Callable[[], None]:
+    grown = int(_wish("standin-grow") or 0)
+
     def wait() -> None:
+        if name == HANG and grown:
+            report.write_bytes(b"x" * grown)
         while name == HANG and not terminated:
             time.sleep(0.01)
 
@@ -108,24 +137,44 @@ def _log(text: str) -> None:
 
 
 def _export(options: Namespace, recordings: Path) -> int:
-    name = Path(options.report).read_text(encoding="utf-8")
+    name, _, count = Path(options.report).read_text(encoding="utf-8").partition("*")
     page = "raw" if options.page == "raw" else "details"
     source = recordings / BORROWED.get(name, name) / f"ncu-{page}.{'csv' if options.csv else 'txt'}"
     if not source.is_file():
         return 1
-    return _say(_text(source))
+    lines = _text(source).splitlines(keepends=True)
+    if not count or not options.csv:
+        return _say("".join(lines))
+    first = [line for line in lines if not line.startswith('"0",')]
+    rows = [line for line in lines if line.startswith('"0",')]
+    copies = (row.replace("0", str(n), 1) for n in range(int(count)) for row in rows)
+    return _say("".join((*first, *copies)))
 
 
-def _run(program: list[str]) -> int:
+def _run(program: list[str], options: Namespace) -> int:
+    launches = Path(os.environ["TMPDIR"]) / "launches"
+    launches.unlink(missing_ok=True)
     child = subprocess.Popen(program, close_fds=False)
-    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    signal.signal(signal.SIGTERM, lambda *_: _shut_down(child))
     _say(PLAIN.format(child.pid))
     code = child.wait()
+    captured = _text(launches).splitlines()[: int(options.launch_count or 1_000_000)]
+    for number, name in enumerate(captured):
+        place = f"({number + 1}/{options.launch_count})"
+        _say(f'==PROF== Profiling "{name}" - {number} {place}: 0%....50%....100% - 37 passes\n')
     if code:
         _say(APPLICATION.format(-code if code < 0 else code))
-    else:
+    if not captured:
         _say(NONE)
+        return abs(code)
+    Path(options.export).write_text(f"{REAL}*{len(captured)}", encoding="utf-8")
+    _say(f"==PROF== Report: {options.export}\n")
     return abs(code)
+
+
+def _shut_down(child: "subprocess.Popen[bytes]") -> None:
+    _say("==PROF== Trying to shutdown target application\n")
+    child.terminate()
 
 
 def _text(path: Path) -> str:

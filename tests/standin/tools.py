@@ -1,5 +1,6 @@
 """Puts the stand-in programs into a folder as executables."""
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +17,25 @@ sys.exit(main(sys.argv[1:], {data!r}))
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Paths of the installed stand-ins."""
+    """Paths of the installed stand-ins, and what a sandbox must show for them to run."""
 
     ncu: Path
     nvcc: Path
+    read_only: tuple[Path, ...]
+
+    @property
+    def variable(self) -> str:
+        """Return `read_only` as NCUBOT_RUNNER_READ_ONLY takes it."""
+        return json.dumps([str(path) for path in self.read_only])
 
 
 def install(folder: Path, recordings: Path) -> Tools:
     """Write executables `ncu` and `nvcc` into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     return Tools(
-        _script(folder / "ncu", "ncu", str(recordings)), _script(folder / "nvcc", "nvcc", "")
+        _script(folder / "ncu", "ncu", str(recordings)),
+        _script(folder / "nvcc", "nvcc", ""),
+        (ROOT / "tests", folder, recordings),
     )
 
 

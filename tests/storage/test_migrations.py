@@ -1,13 +1,15 @@
 """The migrations, on both databases, and what happens to a database that does not fit."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, bindparam, inspect, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.storage.database import create_engine, open_database, upgrade_database
 from bot.storage.errors import (
@@ -17,7 +19,8 @@ from bot.storage.errors import (
     DatabaseUrlError,
 )
 from bot.storage.migrate import alembic_config, newest_revision
-from bot.storage.tables import Base
+from bot.storage.tables import Base, LeaderboardRow
+from bot.storage.types import UtcDateTime
 from bot.storage.url import build_url
 from bot.wording import sentence
 from tests.storage.conftest import new_database
@@ -43,6 +46,25 @@ async def test_up_down_and_up_again_ends_at_the_models(url: str) -> None:
     async with engine.connect() as connection:
         assert await connection.run_sync(differences) == []
         assert await connection.run_sync(table_names) == set(Base.metadata.tables)
+    await engine.dispose()
+
+
+async def test_boards_of_the_first_release_stay_and_say_nothing_of_their_source(url: str) -> None:
+    config = alembic_config(build_url(url))
+    engine = create_engine(build_url(url))
+    await asyncio.to_thread(command.upgrade, config, "0001")
+    async with engine.begin() as connection:
+        await connection.execute(
+            text(
+                "INSERT INTO leaderboards (id, key, name, competition, directory, created_at) "
+                "VALUES (1, 'qr', 'QR', 'linalg', 'linalg/qr', :now)"
+            ).bindparams(bindparam("now", datetime(2026, 9, 1, tzinfo=UTC), UtcDateTime())),
+        )
+    await asyncio.to_thread(command.upgrade, config, "head")
+    async with AsyncSession(engine) as session:
+        (row,) = await session.scalars(select(LeaderboardRow))
+        assert (row.name, row.source, row.problem_set) == ("QR", None, "")
+        assert (row.closed_by, row.check_overridden, row.check_result) == (None, False, None)
     await engine.dispose()
 
 
@@ -77,9 +99,9 @@ async def test_postgresql_that_is_behind_is_refused_with_the_command(server: str
     with pytest.raises(DatabaseBehindError) as behind:
         await open_database(url)
     assert sentence(behind.value) == (
-        "The database is empty and revision 0001 is needed: run `ncubot db upgrade`."
+        "The database is empty and revision 0002 is needed: run `ncubot db upgrade`."
     )
-    assert await upgrade_database(url) == "0001"
+    assert await upgrade_database(url) == "0002"
     await (await open_database(url)).close()
 
 

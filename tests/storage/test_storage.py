@@ -5,20 +5,19 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-import msgspec
 import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from bot.jobs.model import Job, JobPhase
+from bot.leaderboards.changes import Change, Decision
 from bot.leaderboards.model import Leaderboard, Problem, ProblemFile, Task
 from bot.storage import boards, jobs
 from bot.storage.accounts import Accounts
-from bot.storage.boards import Change
 from bot.storage.database import Database
 from bot.storage.files import ArtifactFiles
 from bot.storage.jobs import NewJob
-from bot.storage.tables import ArtifactRow, UserRow, VersionRow
+from bot.storage.tables import ArtifactRow, UserRow
 from runner_client.wire import (
     Artifact,
     Benchmark,
@@ -49,9 +48,10 @@ QR = Problem(
 )
 
 
-async def sync(database: Database, problem: Problem, commit: str | None = None) -> Change:
+async def sync(database: Database, problem: Problem) -> None:
     async with database.begin() as session:
-        return await boards.apply(session, problem, commit, NOW)
+        decision = Decision(Change.CREATED, problem, "somewhere", None)
+        await boards.create(session, decision, NOW, None)
 
 
 async def all_boards(database: Database) -> tuple[Leaderboard, ...]:
@@ -87,88 +87,6 @@ async def test_naive_moments_are_refused_and_zones_become_utc(database: Database
         row = await session.get_one(UserRow, 1)
         assert row.created_at == NOW
         assert row.created_at.tzinfo == UTC
-
-
-async def test_a_board_comes_back_as_it_was_stored(database: Database) -> None:
-    assert await sync(database, QR, "a" * 40) is Change.CREATED
-    (board,) = await all_boards(database)
-    assert (board.name, board.competition, board.gpus) == ("QR_v2", "linalg", ("H200", "B200"))
-    assert (board.deadline, board.closed, board.commit) == (NOW, False, "a" * 40)
-    assert board.task == TASK
-    assert list(board.task.benchmarks[0]) == ["n", "masked", "dims", "kind"]
-
-
-async def test_the_same_again_changes_nothing(database: Database) -> None:
-    await sync(database, QR)
-    assert await sync(database, QR) is Change.UNCHANGED
-    async with database.begin() as session:
-        assert len((await session.scalars(select(VersionRow))).all()) == 1
-
-
-async def test_the_same_at_another_commit_is_unchanged_but_remembered(database: Database) -> None:
-    await sync(database, QR, "a" * 40)
-    assert await sync(database, QR, "b" * 40) is Change.UNCHANGED
-    assert (await all_boards(database))[0].commit == "b" * 40
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        msgspec.structs.replace(QR, gpus=("H200",)),
-        msgspec.structs.replace(QR, gpus=("B200", "H200")),
-        msgspec.structs.replace(QR, deadline=None),
-        msgspec.structs.replace(QR, name="qr_v2"),
-        msgspec.structs.replace(QR, competition="other"),
-        msgspec.structs.replace(QR, task=msgspec.structs.replace(TASK, description="new")),
-        msgspec.structs.replace(QR, task=msgspec.structs.replace(TASK, benchmarks=({"n": 64},))),
-    ],
-)
-async def test_each_change_is_found_and_applied_once(database: Database, changed: Problem) -> None:
-    await sync(database, QR)
-    assert await sync(database, changed) is Change.UPDATED
-    (board,) = await all_boards(database)
-    assert (board.name, board.competition) == (changed.name, changed.competition)
-    assert (board.gpus, board.deadline, board.task) == (
-        changed.gpus,
-        changed.deadline,
-        changed.task,
-    )
-    assert await sync(database, changed) is Change.UNCHANGED
-
-
-async def test_a_changed_task_is_a_new_version_and_the_old_one_stays(database: Database) -> None:
-    await sync(database, QR)
-    (old,) = await all_boards(database)
-    await sync(database, msgspec.structs.replace(QR, task=msgspec.structs.replace(TASK, seed=3)))
-    (new,) = await all_boards(database)
-    assert new.version_id != old.version_id
-    async with database.begin() as session:
-        assert await boards.load_task(session, old.version_id) == TASK
-        with pytest.raises(LookupError):
-            await boards.load_task(session, 12345)
-
-
-async def test_what_left_the_list_closes_and_what_returns_opens(database: Database) -> None:
-    await sync(database, QR)
-    await sync(database, msgspec.structs.replace(QR, name="eigh", competition="other"))
-    async with database.begin() as session:
-        assert await boards.close_absent(session, "linalg", ["qr_V2"], NOW) == ()
-        assert await boards.close_absent(session, "linalg", [], NOW) == ("QR_v2",)
-        assert await boards.close_absent(session, "linalg", [], NOW) == ()
-    assert [board.closed for board in await all_boards(database)] == [False, True]
-    assert await sync(database, QR) is Change.UPDATED
-    assert not any(board.closed for board in await all_boards(database))
-
-
-async def test_a_failed_unit_of_work_leaves_nothing(database: Database) -> None:
-    async def broken() -> None:
-        async with database.begin() as session:
-            await boards.apply(session, QR, None, NOW)
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        await broken()
-    assert await all_boards(database) == ()
 
 
 def a_job() -> Job:

@@ -1,0 +1,91 @@
+"""What stays of a job that ended: its files on the disk, and the counters in them."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+
+from bot.jobs.errors import ResultGone
+from bot.jobs.follow import artifacts
+from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome
+from bot.storage.files import ArtifactFiles
+from counters.errors import CountersError
+from counters.model import KernelReport
+from counters.parse import read_report
+from runner_client.wire import BenchmarkResult, JobResult
+
+REMEMBERED = 8
+_Version = tuple[Path, int, int]
+
+
+class KeptResults:
+    """Reads results back from the disk; the reports that were read last stay in memory."""
+
+    def __init__(self, files: ArtifactFiles) -> None:
+        self._files = files
+        self._reports: OrderedDict[_Version, KernelReport] = OrderedDict()
+
+    async def outcome(
+        self, job: Job, result: JobResult, files: dict[str, Path], benchmark: int | None = None
+    ) -> JobOutcome:
+        """Return a job's outcome with those of its `files` that are there, counters read.
+
+        With `benchmark`, that one alone.
+        """
+        wanted = [entry for entry in result.benchmarks if benchmark in {None, entry.index}]
+        return JobOutcome(
+            job=job,
+            result=result,
+            benchmarks=tuple([await self._benchmark(entry, files) for entry in wanted]),
+            manifest=files.get(result.manifest.name) if result.manifest else None,
+        )
+
+    async def load(self, job: Job, result: JobResult, benchmark: int | None) -> JobOutcome:
+        """Return the outcome of a job from the disk.
+
+        Raises ResultGone where counters that were there can no longer be read.
+        """
+        names = [file.name for file in artifacts(result)]
+        files = await asyncio.to_thread(self._present, job.id, names)
+        outcome = await self.outcome(job, result, files, benchmark)
+        counted = [kept for kept in outcome.benchmarks if kept.result.kernels]
+        if not counted or any(kept.report is None for kept in counted):
+            raise ResultGone(job.id)
+        return outcome
+
+    def _present(self, job_id: str, names: Iterable[str]) -> dict[str, Path]:
+        folder = self._files.folder(job_id)
+        return {name: folder / name for name in names if (folder / name).is_file()}
+
+    async def _benchmark(self, result: BenchmarkResult, files: dict[str, Path]) -> BenchmarkOutcome:
+        names = (artifact.name for artifact in result.artifacts)
+        own = {name: files[name] for name in names if name in files}
+        return BenchmarkOutcome(result=result, report=await self._report(own), files=own)
+
+    async def _report(self, files: dict[str, Path]) -> KernelReport | None:
+        table = next((path for name, path in files.items() if _is_table(name)), None)
+        if table is None:
+            return None
+        try:
+            return await self._remembered(table)
+        except (CountersError, FileNotFoundError):
+            return None
+
+    async def _remembered(self, table: Path) -> KernelReport:
+        version = await asyncio.to_thread(_version, table)
+        report = self._reports.pop(version, None)
+        if report is None:
+            report = await asyncio.to_thread(read_report, table)
+        self._reports[version] = report
+        while len(self._reports) > REMEMBERED:
+            self._reports.popitem(last=False)
+        return report
+
+
+def _is_table(name: str) -> bool:
+    return name.startswith("ncu-details.") and name.endswith(".csv")
+
+
+def _version(path: Path) -> _Version:
+    stat = path.stat()
+    return path, stat.st_mtime_ns, stat.st_size

@@ -1,0 +1,81 @@
+"""What lies beside an exported CSV: the raw page and the manifest of the same capture."""
+
+import re
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from bot.reports.compare import About, Side
+from counters.errors import CountersError
+from counters.parse import read_report
+from counters.raw import RawKernel, read_raw
+from counters.stalls import is_stall
+
+MANIFEST = "manifest.json"
+
+_DETAILS = re.compile(r"(?P<before>.*)ncu-details(?P<index>\.(?P<number>[0-9]{1,4}))?\.csv")
+_LONGEST_MANIFEST = 1024 * 1024
+_MISSING = ("None", "")
+
+
+class _System(Struct):
+    gpu: str = ""
+
+
+class _Manifest(Struct):
+    """The fields that matter here; a manifest of another version may lack any."""
+
+    gpu: str = ""
+    ncu_version: str = ""
+    system: _System = msgspec.field(default_factory=_System)
+    benchmark_specs: dict[str, str] = msgspec.field(default_factory=dict)
+    capture_options: dict[str, str | int | float | bool | None] = msgspec.field(
+        default_factory=dict
+    )
+
+
+def read_side(path: Path) -> Side:
+    """Read an exported CSV and what lies beside it.
+
+    A raw page or manifest that is absent or cannot be read is passed over. Raises NoTable and
+    OSError for the CSV itself. Blocking.
+    """
+    return Side(path.name, read_report(path), _raw_beside(path), about_beside(path))
+
+
+def about_beside(path: Path) -> About:
+    """Return what the manifest in the folder of a CSV says of it."""
+    beside = path.with_name(MANIFEST)
+    try:
+        if beside.stat().st_size > _LONGEST_MANIFEST:
+            return About()
+        manifest = msgspec.json.decode(beside.read_bytes(), type=_Manifest)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return About()
+    return About(
+        gpu=manifest.system.gpu or manifest.gpu or None,
+        ncu_version=manifest.ncu_version or None,
+        shape=_spec(manifest, path),
+        capture=tuple(sorted((key, str(of)) for key, of in manifest.capture_options.items())),
+    )
+
+
+def _spec(manifest: _Manifest, path: Path) -> str | None:
+    """Return the benchmark's line: by the number in the CSV's name, or the only one there is."""
+    match = _DETAILS.fullmatch(path.name)
+    if match and match["number"]:
+        return manifest.benchmark_specs.get(str(int(match["number"])))
+    specs = list(manifest.benchmark_specs.values())
+    return specs[0] if len(specs) == 1 else None
+
+
+def _raw_beside(path: Path) -> tuple[RawKernel, ...]:
+    match = _DETAILS.fullmatch(path.name)
+    if match is None:
+        return ()
+    beside = path.with_name(f"{match['before']}ncu-raw{match['index'] or ''}.csv")
+    try:
+        return read_raw(beside, is_stall)
+    except (OSError, CountersError):
+        return ()

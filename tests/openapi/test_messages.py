@@ -1,0 +1,125 @@
+"""Every message of a reply, as discord.py sends it, for any text that others wrote."""
+
+import string
+from pathlib import Path
+from typing import Any
+
+import discord
+import pytest
+from discord.http import handle_message_parameters
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from simcord.types import HttpLogEntry
+
+from bot.jobs.model import BenchmarkOutcome, JobOutcome
+from bot.reports.message import ReplyMessage
+from bot.reports.neutral import FENCE
+from bot.reports.pictures.values import Kind, Picture, Pictures, Skipped
+from bot.reports.reply import compose
+from cogs.embeds import open_files, reply_embeds
+from cogs.picking import picker_view
+from counters.model import KernelReport
+from runner_client.wire import BenchmarkStatus, Check, Failure, FailureKind
+from tests.openapi.description import Description, description
+from tests.reports.outcomes import files, kernel, outcome, result
+
+# What others write: marks that Discord reads, line ends, and text of any kind.
+MARKS = ["```", "`", "@everyone", "@here", "<@1>", "<@&2>", "<#3>", "\n", "\u202e", "\x1b[31m"]
+TEXT = st.lists(
+    st.one_of(st.sampled_from([*MARKS, "https://a.b", "**", "||", "> ", "# "]), st.text()),
+    max_size=12,
+).map("".join)
+NAMES = st.one_of(TEXT, st.text(alphabet=string.printable, min_size=200, max_size=1_000))
+EXISTING = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture(scope="module")
+def api(shared: Path) -> Description:
+    return description(shared / "discord" / "openapi.json")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    files(folder, 0)
+    (folder / "time.0.png").write_bytes(b"png")
+    return folder
+
+
+@st.composite
+def outcomes(draw: st.DrawFn, folder: Path) -> JobOutcome:
+    """Return a job in which whatever others wrote may be any text."""
+    names = draw(st.lists(NAMES, max_size=4))
+    count = draw(st.integers(min_value=0, max_value=60))
+    kernels = tuple(kernel(n, names[n % len(names)] if names else "k") for n in range(count))
+    text = draw(TEXT)[:1_000]
+    kind = draw(st.none() | st.sampled_from(list(FailureKind)))
+    benchmark = BenchmarkOutcome(
+        result=result(
+            0,
+            spec=text,
+            status=draw(st.sampled_from(list(BenchmarkStatus))),
+            failure=Failure(kind=kind, detail=text) if kind else None,
+            check=draw(st.none() | st.builds(Check, passed=st.booleans(), message=st.just(text))),
+            output_tail=draw(TEXT),
+            degraded=draw(st.booleans()),
+            missing_share=0.5,
+        ),
+        report=KernelReport(kernels, missing_share=0.5, degraded=True) if count else None,
+        files={path.name: path for path in folder.iterdir() if path.suffix != ".png"},
+    )
+    recorded_on = draw(st.none() | st.just(text))
+    return outcome(benchmark, recorded_on=recorded_on, notes=(draw(TEXT),))
+
+
+def sent(message: ReplyMessage) -> dict[str, Any]:
+    """Return what discord.py would send of a message."""
+    attached = open_files(message.files)
+    try:
+        with handle_message_parameters(
+            message.table or None,
+            embeds=reply_embeds(message),
+            files=attached,
+            view=picker_view(message.picker) if message.picker else None,
+            allowed_mentions=discord.AllowedMentions.none(),
+        ) as made:
+            if made.multipart:
+                return dict(discord.utils._from_json(made.multipart[0]["value"]))
+            assert made.payload is not None
+            return made.payload
+    finally:
+        for file in attached:
+            file.close()
+
+
+@EXISTING
+@given(data=st.data(), limit=st.sampled_from([10, 1_000, 10_000_000]))
+async def test_every_message_is_one_that_discord_takes(
+    api: Description, folder: Path, data: st.DataObject, limit: int
+) -> None:
+    made = Picture(kind=Kind.TIME, path=str(folder / "time.0.png"), alt="bars")
+    pictures = Pictures(drawn=(made,), skipped=(Skipped(kind=Kind.STALLS, why="`no`"),))
+    for message in compose(data.draw(outcomes(folder)), limit, {0: pictures}):
+        refused = message
+        for file in message.files:
+            refused = refused.without(file, "refused")
+        for one in (message, refused):
+            body = sent(one)
+            path = "/webhooks/1/token/messages/@original"
+            assert api.faults(HttpLogEntry("PATCH", path, {}, body, None)) == []
+            assert_harmless(body)
+
+
+def assert_harmless(body: dict[str, Any]) -> None:
+    """No fence is left open, and nobody is mentioned, whatever the texts hold."""
+    embeds = body.get("embeds") or []
+    values = [field["value"] for embed in embeds for field in embed.get("fields", ())]
+    texts = [body.get("content") or "", *(embed.get("description") or "" for embed in embeds)]
+    for text in (*texts, *values):
+        assert text.count(FENCE) % 2 == 0
+        assert not any(mark in text for mark in ("@everyone", "@here", "<@", "<#", "\u202e"))
+    assert body["allowed_mentions"] == {"parse": []}

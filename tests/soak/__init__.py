@@ -1,0 +1,1 @@
+"""Long runs: the runner under load, killed again and again."""
