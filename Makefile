@@ -21,8 +21,9 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Two workers: many tests wait for real processes.
 test: lint
-	$(BIN)/pytest --cov --cov-report=term $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term $(ARGS)
 
 # The long loops in full: hostile submissions, and a runner killed over and over.
 soak: setup

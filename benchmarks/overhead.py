@@ -28,7 +28,7 @@ from bot.embedded import embedded_runner
 from bot.jobs.spec import all_benchmarks, build_spec
 from bot.leaderboards.task import load_task
 from bot.settings import packaged_problems
-from runner import command
+from runner.capture import command
 from runner_client.address import RunnerAddress
 from runner_client.client import RunnerClient
 from runner_client.wire import (

@@ -18,18 +18,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import discord
+from discord import ui
 from discord.http import handle_message_parameters
 
 from benchmarks.figures import Figure, markdown
 from benchmarks.many_kernels import repeat
 from bot.jobs.kept import KeptResults
 from bot.jobs.model import Job, JobPhase
-from bot.reports.illustrate import illustrated
+from bot.reports.illustrate import illustrated, illustrations
 from bot.reports.picker import view_of
 from bot.reports.pictures.worker import PictureWorker
 from bot.reports.reply import compose
+from bot.reports.uploads import Upload
 from bot.storage.files import ArtifactFiles
-from cogs.embeds import open_files, reply_embeds
+from cogs.embeds import illustration_embeds, open_files, reply_embed
 from cogs.picking import picker_view
 from runner.settings import RECORDINGS
 from runner_client.wire import (
@@ -134,17 +136,22 @@ async def _measured(folder: Path) -> list[Run]:
 
 async def _reply(kept: KeptResults, worker: PictureWorker, job: Job, result: JobResult) -> None:
     outcome = await kept.load(job, result, None)
-    pictures = await illustrated(worker, outcome)
-    assert len(pictures[0].drawn) == 3, pictures
-    (message,) = await asyncio.to_thread(compose, outcome, UPLOAD_LIMIT, pictures)
-    attached = await asyncio.to_thread(open_files, message.files)
+    (message,) = await asyncio.to_thread(compose, outcome, UPLOAD_LIMIT)
     assert message.picker is not None
+    await _send(message.table, [reply_embed(message)], message.files, picker_view(message.picker))
+    drawn = await illustrated(worker, outcome)
+    (shown,) = await asyncio.to_thread(illustrations, outcome, drawn, UPLOAD_LIMIT)
+    assert len(shown.files) == 3, shown
+    await _send("", illustration_embeds(shown), shown.files, None)
+
+
+async def _send(
+    content: str, embeds: list[discord.Embed], files: tuple[Upload, ...], view: ui.View | None
+) -> None:
+    """Build a message as far as discord.py does before it opens a connection."""
+    opened = await asyncio.to_thread(open_files, files)
     with handle_message_parameters(
-        message.table,
-        embeds=reply_embeds(message),
-        files=attached,
-        view=picker_view(message.picker),
-        allowed_mentions=discord.AllowedMentions.none(),
+        content, embeds=embeds, files=opened, view=view or discord.utils.MISSING
     ):
         pass
 

@@ -36,7 +36,7 @@ async def _profile(world: World, out: Path) -> bool:
     click.echo(f"{world.member.name} types {world.invocation}")
     messages = await world.profile()
     written = await write_reply(messages, out)
-    click.echo("".join(f"\n{summary(message)}" for message in messages))
+    click.echo("\n".join(f"\n{summary(message)}" for message in messages))
     click.echo(f"The reply and its files are in {out}:")
     click.echo("\n".join(f"  {path.relative_to(out)}" for path in written))
     return any(".ncu-rep" in path.name for path in written)

@@ -16,11 +16,11 @@ from bot.wording import sentence
 from cli.runner_settings import runner_settings
 from counters.names import escaped
 from runner.app import create_engine
-from runner.checks import bad, doubt, good
-from runner.doctor import examine as examine_runner
+from runner.health.checks import bad, doubt, good
+from runner.health.doctor import examine as examine_runner
 from runner.recorded import BadRecording
+from runner.service.tls import BadCertificate, fingerprint
 from runner.settings import RunnerSettings
-from runner.tls import BadCertificate, fingerprint
 from runner_client.address import RunnerAddress
 from runner_client.trust import trust
 from runner_client.wire import API, Finding, Health

@@ -25,11 +25,11 @@ from counters.names import escaped
 from counters.parse import read_report
 from runner.app import create_engine
 from runner.engine import Engine
-from runner.events import EventLog
-from runner.job import Executor, LiveJob
+from runner.jobs.events import EventLog
+from runner.jobs.job import Executor, LiveJob
+from runner.jobs.store import Store
 from runner.recorded import BadRecording
 from runner.settings import RunnerSettings
-from runner.store import Store
 from runner_client.wire import (
     MAX_SOURCE_BYTES,
     BenchmarkResult,

@@ -25,7 +25,7 @@ def command(
     from cli.runner_settings import runner_settings  # noqa: PLC0415 - as above
     from runner.app import serve  # noqa: PLC0415 - as above
     from runner.recorded import BadRecording  # noqa: PLC0415 - as above
-    from runner.tls import BadCertificate  # noqa: PLC0415 - as above
+    from runner.service.tls import BadCertificate  # noqa: PLC0415 - as above
     from runner_client.logs import configure, secrets_in  # noqa: PLC0415 - as above
 
     settings = runner_settings(config, options)

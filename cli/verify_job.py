@@ -22,7 +22,7 @@ from counters.errors import NoTable
 from counters.model import KernelReport
 from counters.names import escaped
 from counters.parse import read_report
-from runner.store import Store
+from runner.jobs.store import Store
 from runner_client.wire import Benchmark, CaptureOptions, JobResult, JobSpec, Mode
 
 

@@ -7,9 +7,12 @@ from collections.abc import Awaitable, Callable
 import discord
 
 from bot.answers import DiscordInteraction
+from bot.reports.illustrate import Illustration
 from bot.reports.message import ReplyMessage
+from bot.reports.parts import MOST_FILES
+from bot.reports.pictures.values import Kind
 from bot.reports.uploads import largest
-from cogs.embeds import open_files, reply_embeds
+from cogs.embeds import illustration_embeds, open_files, reply_embed
 from cogs.picking import picker_view
 
 log = logging.getLogger(__name__)
@@ -17,6 +20,7 @@ TOO_LARGE_STATUS = 413
 TOO_LARGE_CODE = 40005
 MARGIN = 0.99
 REFUSED = "Discord refused the upload as too large"
+BENCHMARKS_A_MESSAGE = MOST_FILES // len(Kind)
 Send = Callable[[ReplyMessage, list[discord.File]], Awaitable[object]]
 
 
@@ -36,7 +40,7 @@ async def deliver(interaction: DiscordInteraction, messages: tuple[ReplyMessage,
     async def in_place(message: ReplyMessage, files: list[discord.File]) -> None:
         await interaction.edit_original_response(
             content=message.table or None,
-            embeds=reply_embeds(message),
+            embed=reply_embed(message),
             attachments=files,
             view=picker_view(message.picker) if message.picker else None,
         )
@@ -44,7 +48,7 @@ async def deliver(interaction: DiscordInteraction, messages: tuple[ReplyMessage,
     async def follow_up(message: ReplyMessage, files: list[discord.File]) -> None:
         await interaction.followup.send(
             message.table,
-            embeds=reply_embeds(message),
+            embed=reply_embed(message),
             files=files,
             view=picker_view(message.picker) if message.picker else discord.utils.MISSING,
             ephemeral=True,
@@ -53,6 +57,22 @@ async def deliver(interaction: DiscordInteraction, messages: tuple[ReplyMessage,
     await _send(messages[0], in_place)
     for message in messages[1:]:
         await _send(message, follow_up)
+
+
+async def show_pictures(interaction: DiscordInteraction, shown: tuple[Illustration, ...]) -> None:
+    """Send pictures, privately. The reply is there without them, so a refusal is only logged."""
+    for start in range(0, len(shown), BENCHMARKS_A_MESSAGE):
+        together = shown[start : start + BENCHMARKS_A_MESSAGE]
+        uploads = tuple(file for one in together for file in one.files)
+        files = await asyncio.to_thread(open_files, uploads)
+        embeds = [embed for one in together for embed in illustration_embeds(one)]
+        try:
+            await interaction.followup.send(embeds=embeds, files=files, ephemeral=True)
+        except discord.HTTPException as error:
+            log.warning("pictures could not be sent: %s", error)
+        finally:
+            for file in files:
+                file.close()
 
 
 async def _send(message: ReplyMessage, send: Send) -> None:

@@ -3,6 +3,7 @@
 import discord
 
 from bot.jobs.model import Job
+from bot.reports.illustrate import Illustration
 from bot.reports.message import TITLE_LIMIT, ReplyMessage, Tone
 from bot.reports.neutral import clip, plain
 from bot.reports.uploads import Upload
@@ -27,14 +28,14 @@ def reply_embed(message: ReplyMessage) -> discord.Embed:
     return embed
 
 
-def reply_embeds(message: ReplyMessage) -> list[discord.Embed]:
-    """Build all embeds of a reply: the facts, then each picture, which a gallery would crop."""
-    pictures = [
-        discord.Embed(colour=COLOURS[message.tone]).set_image(url=f"attachment://{file.name}")
-        for file in message.files
-        if file.alt
-    ]
-    return [reply_embed(message), *pictures]
+def illustration_embeds(shown: Illustration) -> list[discord.Embed]:
+    """Build an embed a picture, which a gallery would crop; the first one says what they are of."""
+    embeds = [
+        discord.Embed(colour=WAITING).set_image(url=f"attachment://{file.name}")
+        for file in shown.files
+    ] or [discord.Embed(colour=WAITING)]
+    embeds[0].title, embeds[0].description = shown.title, shown.missing or None
+    return embeds
 
 
 def progress_embed(job: Job, text: str) -> discord.Embed:

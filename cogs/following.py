@@ -9,10 +9,10 @@ from discord import ui
 from bot.answers import DiscordInteraction, answer, refusals_answered, worded
 from bot.jobs.errors import NcubotError
 from bot.jobs.model import Job
-from bot.reports.illustrate import illustrated
+from bot.reports.illustrate import illustrated, illustrations
 from bot.reports.reply import compose
 from bot.services import Services
-from cogs.delivery import deliver, upload_limit
+from cogs.delivery import deliver, show_pictures, upload_limit
 from cogs.embeds import progress_embed
 from cogs.progress import Progress, first_words, progress_words
 from runner_client.wire import JobEvent
@@ -64,9 +64,10 @@ async def follow(interaction: DiscordInteraction, services: Services, job: Job) 
         view.stop()
         await progress.close()
     limit = upload_limit(interaction, services.settings.upload_limit)
-    pictures = await illustrated(services.pictures, outcome)
-    await deliver(interaction, await asyncio.to_thread(compose, outcome, limit, pictures))
+    await deliver(interaction, await asyncio.to_thread(compose, outcome, limit))
     await services.jobs.delivered(job.id)
+    drawn = await illustrated(services.pictures, outcome)
+    await show_pictures(interaction, await asyncio.to_thread(illustrations, outcome, drawn, limit))
 
 
 async def _show(

@@ -6,21 +6,21 @@ from collections.abc import AsyncIterator, Callable
 
 from aiohttp import web
 
-from runner import keys
-from runner.doctor import Doctor
 from runner.engine import Engine
-from runner.gate import Gate
-from runner.handlers import add_routes
+from runner.health.doctor import Doctor
+from runner.health.gate import Gate
+from runner.health.metrics import Metrics
+from runner.health.operation import OperatedExecutor
+from runner.jobs.scheduler import Scheduler
+from runner.jobs.store import Store
 from runner.local import LocalEngine
-from runner.metrics import Metrics
-from runner.middleware import authorize, errors
-from runner.operation import OperatedExecutor
 from runner.parent import when_stdin_ends
 from runner.recorded import RecordedEngine, load_recordings
-from runner.scheduler import Scheduler
+from runner.service import keys
+from runner.service.handlers import add_routes
+from runner.service.middleware import authorize, errors
+from runner.service.tls import server_context
 from runner.settings import EngineName, RunnerSettings
-from runner.store import Store
-from runner.tls import server_context
 
 MAX_BODY = 64 * 1_048_576
 SHUTDOWN_S = 5.0

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from runner.halt import Stop
-from runner.limits import Budget
-from runner.progress import Progress
-from runner.workspace import Workspace
+from runner.capture.progress import Progress
+from runner.capture.workspace import Workspace
+from runner.isolation.halt import Stop
+from runner.isolation.limits import Budget
 from runner_client.wire import Benchmark, Failure, JobSpec, System
 
 

@@ -6,20 +6,20 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runner import build, command, export
+from runner.capture import build, command, export
+from runner.capture.environment import evaluator_environment
+from runner.capture.progress import ProgressReader
+from runner.capture.workspace import Workspace, report_file
 from runner.engine import Evidence, Exports, Watch
-from runner.environment import evaluator_environment
-from runner.gpu_holders import GpuHolders
-from runner.gpus import gpus_to_use
-from runner.halt import Halt
-from runner.jail import Jail
-from runner.limits import Limits, watched
-from runner.process import CannotStart, Command, run
-from runner.progress import ProgressReader
+from runner.health.gpus import gpus_to_use
+from runner.health.system import competition_name, describe
+from runner.isolation.gpu_holders import GpuHolders
+from runner.isolation.halt import Halt
+from runner.isolation.jail import Jail
+from runner.isolation.limits import Limits, watched
+from runner.isolation.process import CannotStart, Command, run
 from runner.settings import RunnerSettings
-from runner.system import competition_name, describe
 from runner.text import one_line, seconds_words
-from runner.workspace import Workspace, report_file
 from runner_client.wire import Benchmark, Failure, FailureKind, JobSpec, Mode, System
 
 

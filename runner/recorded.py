@@ -14,15 +14,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from runner.artifacts import export_names
+from runner.capture.artifacts import export_names
+from runner.capture.popcorn import parse_log
+from runner.capture.progress import ProgressReader
+from runner.capture.workspace import Workspace
 from runner.engine import Evidence, Exports, Watch
-from runner.halt import Stop
-from runner.popcorn import parse_log
-from runner.progress import ProgressReader
+from runner.health.system import competition_name
+from runner.isolation.halt import Stop
 from runner.settings import RunnerSettings
-from runner.system import competition_name
 from runner.text import clean, one_line
-from runner.workspace import Workspace
 from runner_client.wire import (
     DEFAULT_LAUNCHES,
     Benchmark,

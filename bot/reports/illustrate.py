@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bot.jobs.model import BenchmarkOutcome, JobOutcome
 from bot.reports.groups import KernelGroup, group
-from bot.reports.neutral import inline
+from bot.reports.message import TITLE_LIMIT
+from bot.reports.neutral import clip, inline
 from bot.reports.pictures.values import Bar, Kind, PictureRequest, Pictures, Skipped
 from bot.reports.pictures.worker import CannotDrawError, PictureWorker
 from bot.reports.uploads import Upload, upload
@@ -21,6 +23,15 @@ TITLES = {
     Kind.ROOFLINE: "roofline",
     Kind.STALLS: "warp stalls",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Illustration:
+    """The pictures of one benchmark, ready for Discord; `missing` says which are not there."""
+
+    title: str
+    missing: str
+    files: tuple[Upload, ...]
 
 
 def picture_request(outcome: JobOutcome, benchmark: BenchmarkOutcome) -> PictureRequest | None:
@@ -73,15 +84,26 @@ def _bar(found: KernelGroup) -> Bar:
     )
 
 
-def attached(pictures: Pictures, limit: int) -> tuple[tuple[Upload, ...], str]:
-    """Return the pictures of at most `limit` bytes as files, and a line on those that are missing.
+def illustrations(
+    outcome: JobOutcome, drawn: Mapping[int, Pictures], limit: int
+) -> tuple[Illustration, ...]:
+    """Return what is shown of the pictures, one a benchmark; files have at most `limit` bytes.
 
-    The line is empty where none is. Blocks on the disk.
+    A benchmark of which there is nothing to show has none. Blocks on the disk.
     """
+    board = outcome.job.leaderboard
+    every = (
+        _illustration(clip(f"{board} · benchmark {index}", TITLE_LIMIT), pictures, limit)
+        for index, pictures in drawn.items()
+    )
+    return tuple(one for one in every if one.files or one.missing)
+
+
+def _illustration(title: str, pictures: Pictures, limit: int) -> Illustration:
     files = [(picture.kind, upload(picture.path, picture.alt)) for picture in pictures.drawn]
     large = [Skipped(kind=kind, why=TOO_LARGE) for kind, file in files if file.size > limit]
     fitting = tuple(file for _, file in files if file.size <= limit)
-    return fitting, _skipped_words((*pictures.skipped, *large))
+    return Illustration(title, _skipped_words((*pictures.skipped, *large)), fitting)
 
 
 def _skipped_words(every: Sequence[Skipped]) -> str:

@@ -37,9 +37,8 @@ class Fact:
 class ReplyMessage:
     """One message: the table, an embed's parts, a kernel picker, and the files that go with it.
 
-    `table` is a code block and stands above the embed, which is too narrow for it. Files with a
-    text for those who cannot see them are pictures. `kept` are files that were too large, named in
-    the text and left on the bot's disk.
+    `table` is a code block and stands above the embed, which is too narrow for it. `kept` are files
+    that were too large, named in the text and left on the bot's disk.
     """
 
     title: str

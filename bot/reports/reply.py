@@ -4,14 +4,12 @@ Texts are ready for Discord: neutralised, within its limits. Files are packed fo
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 
 from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome
-from bot.reports.illustrate import attached
 from bot.reports.message import (
     DESCRIPTION_LIMIT,
     TITLE_LIMIT,
@@ -23,7 +21,6 @@ from bot.reports.message import (
 from bot.reports.neutral import block, clip, closed, code, inline
 from bot.reports.parts import in_parts
 from bot.reports.picker import Picker, picker_of, table_text
-from bot.reports.pictures.values import Pictures
 from bot.reports.uploads import Packed, pack
 from bot.wording import failure_sentence
 from counters.columns import missing_words
@@ -31,8 +28,6 @@ from runner_client.wire import BenchmarkResult, BenchmarkStatus, Failure, Failur
 
 TAIL_LIMIT = 900
 SENTENCE_LIMIT = 1_500
-
-NO_PICTURES: Mapping[int, Pictures] = MappingProxyType({})
 
 _DETAILS = re.compile(r"^ncu-details\.\d{1,4}\.(csv|txt)$")
 _SUFFIXES = (".ncu-rep", ".csv", ".txt")
@@ -46,15 +41,12 @@ _TAIL_KINDS = {
 }
 
 
-def compose(
-    outcome: JobOutcome, upload_limit: int, pictures: Mapping[int, Pictures] = NO_PICTURES
-) -> tuple[ReplyMessage, ...]:
+def compose(outcome: JobOutcome, upload_limit: int) -> tuple[ReplyMessage, ...]:
     """Return the messages of a job, in order; the manifest goes with the first.
 
-    `upload_limit` is in bytes a file; `pictures` are those of each benchmark, by its index. Blocks
-    on the disk and the CPU: call it in a thread.
+    `upload_limit` is in bytes a file. Blocks on the disk and the CPU: call it in a thread.
     """
-    messages = [*_lead(outcome), *_benchmarks(outcome, upload_limit, pictures)]
+    messages = [*_lead(outcome), *_benchmarks(outcome, upload_limit)]
     if outcome.manifest is not None:
         packed = pack([("manifest.json", outcome.manifest)], upload_limit)
         messages[0] = replace(messages[0], files=(*messages[0].files, *packed.uploads))
@@ -89,15 +81,11 @@ def _ending(failure: Failure) -> tuple[str, Tone]:
     return "no counters", Tone.BAD
 
 
-def _benchmarks(
-    outcome: JobOutcome, limit: int, pictures: Mapping[int, Pictures]
-) -> Iterator[ReplyMessage]:
+def _benchmarks(outcome: JobOutcome, limit: int) -> Iterator[ReplyMessage]:
     shown = [b for b in outcome.benchmarks if outcome.result.failure is None or b.files]
     for failure, group in groupby(shown, key=_bare_failure):
         if failure is None:
-            for benchmark in group:
-                drawn = pictures.get(benchmark.result.index, Pictures())
-                yield _benchmark(outcome, benchmark, limit, drawn)
+            yield from (_benchmark(outcome, benchmark, limit) for benchmark in group)
         else:
             yield _failed_together(outcome, failure, list(group))
 
@@ -136,21 +124,18 @@ def _shapes(results: list[BenchmarkResult]) -> Fact:
     return Fact("Shapes", block(lines, 1_000), wide=True)
 
 
-def _benchmark(
-    outcome: JobOutcome, benchmark: BenchmarkOutcome, limit: int, drawn: Pictures
-) -> ReplyMessage:
+def _benchmark(outcome: JobOutcome, benchmark: BenchmarkOutcome, limit: int) -> ReplyMessage:
     result = benchmark.result
     several = len(outcome.job.benchmarks) > 1
     packed = pack(_attached(benchmark.files, several=several), limit)
-    pictures, missing = attached(drawn, limit)
     return ReplyMessage(
         title=clip(f"{outcome.job.leaderboard} · benchmark {result.index}", TITLE_LIMIT),
         tone=_tone(benchmark),
         table=_table(benchmark),
-        description=_description(outcome, benchmark, packed, missing),
+        description=_description(outcome, benchmark, packed),
         facts=_facts(outcome, benchmark),
         footer=_viewer_hint(outcome.result.system, packed),
-        files=(*packed.uploads, *pictures),
+        files=packed.uploads,
         kept=packed.kept,
         picker=_picker(outcome.job, benchmark),
     )
@@ -188,9 +173,7 @@ def _picker(job: Job, benchmark: BenchmarkOutcome) -> Picker | None:
     return picker_of(job.id, benchmark.result.index, benchmark.report)
 
 
-def _description(
-    outcome: JobOutcome, benchmark: BenchmarkOutcome, packed: Packed, missing: str
-) -> str:
+def _description(outcome: JobOutcome, benchmark: BenchmarkOutcome, packed: Packed) -> str:
     result = benchmark.result
     kept = left_on_disk(packed.kept, "over Discord's limit even when zipped") if packed.kept else ""
     return _paragraphs(
@@ -200,7 +183,6 @@ def _description(
         _degraded(outcome, benchmark),
         _cut(outcome, benchmark),
         kept,
-        missing,
         _tail(result.failure, result.output_tail),
     )
 

@@ -23,7 +23,9 @@ async def test_its_log_is_json_where_asked_for_and_holds_no_token(tmp_path: Path
         text = await asyncio.to_thread(log.read_text)
     lines = [json.loads(line) for line in text.splitlines()]
     told = {
-        line["message"].partition(":")[0] for line in lines if line["logger"] == "runner.doctor"
+        line["message"].partition(":")[0]
+        for line in lines
+        if line["logger"] == "runner.health.doctor"
     }
     assert told == {"data", "disk", "network", "recordings"}
     assert address.token.reveal() not in text

@@ -41,13 +41,13 @@ def broken(text: str) -> None:
 def test_one_json_object_a_line_with_the_jobs_id(logging_to: Configure) -> None:
     stream = logging_to(LogFormat.JSON)
     with about_job(JOB):
-        logging.getLogger("runner.scheduler").info("%d kernels\nand a line", 4)
+        logging.getLogger("runner.jobs.scheduler").info("%d kernels\nand a line", 4)
     logging.getLogger("runner").warning("outside")
     first, second = map(json.loads, stream.getvalue().splitlines())
     assert first.pop("time").endswith("+00:00")
     assert first == {
         "level": "info",
-        "logger": "runner.scheduler",
+        "logger": "runner.jobs.scheduler",
         "message": "4 kernels\nand a line",
         "job": JOB,
     }

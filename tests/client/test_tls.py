@@ -14,8 +14,8 @@ from bot.jobs.errors import NcubotError, RunnerUntrusted
 from bot.jobs.runners import Runners
 from bot.wording import sentence
 from runner.app import serve
+from runner.service.tls import BadCertificate, fingerprint, server_context
 from runner.settings import EngineName, RunnerSettings
-from runner.tls import BadCertificate, fingerprint, server_context
 from runner_client.address import RunnerAddress
 from runner_client.client import RunnerClient
 from runner_client.errors import Unreachable, Untrusted

@@ -29,8 +29,8 @@ Typed = str | int | None
 """What somebody types into an option; None leaves it out."""
 NAME = "submission.py"
 TOKEN = "a-token-of-the-tests"
-# Below the 15 s for which aiohttp keeps an idle connection, or SimCord would wait for that too.
-SETTLE_S = 14.0
+# Well below the 15 s for which aiohttp keeps an idle connection, or SimCord waits for its end too.
+SETTLE_S = 9.0
 
 
 @pytest.fixture(scope="session")

@@ -65,9 +65,10 @@ async def test_the_wrong_sample_comes_with_its_report_and_a_banner(recorded: Non
     async with open_world("recorded") as world:
         await world.register()
         wrong = world.sample.with_name("wrong.py").read_bytes()
-        (message,) = await profile(world, wrong, BENCHMARK)
+        message, pictures = await profile(world, wrong, BENCHMARK)
     assert "**Wrong answer**, the evaluator said" in text(message)
     assert any(file.filename.endswith(".ncu-rep") for file in message.attachments)
+    assert len(pictures.embeds) == 3
 
 
 async def profile(world: World, source: bytes, benchmark: int) -> list[ResponseMessage]:

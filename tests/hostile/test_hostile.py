@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from runner import cgroup
+from runner.isolation import cgroup
 from runner_client.wire import BenchmarkResult, BenchmarkStatus, JobResult, Mode
 from tests.hostile.case import Case
 from tests.hostile.cases import CASES, GROUPS

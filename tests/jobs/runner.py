@@ -72,6 +72,8 @@ class ScriptedRunner:
     silent: bool = False
     """Whether the job ends without a result."""
     manifest: Artifact | None = None
+    kernels: int = 1
+    """How many launches each benchmark is said to have."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer any request."""
@@ -129,7 +131,7 @@ class ScriptedRunner:
             index=benchmark.index,
             spec=benchmark.spec,
             status=BenchmarkStatus.SUCCEEDED,
-            kernels=1,
+            kernels=self.kernels,
             artifacts=(artifact,),
         )
 

@@ -1,22 +1,25 @@
 """Every message of a reply, as discord.py sends it, for any text that others wrote."""
 
 import string
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import discord
 import pytest
+from discord import ui
 from discord.http import handle_message_parameters
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from simcord.types import HttpLogEntry
 
 from bot.jobs.model import BenchmarkOutcome, JobOutcome
-from bot.reports.message import ReplyMessage
+from bot.reports.illustrate import illustrations
 from bot.reports.neutral import FENCE
-from bot.reports.pictures.values import Kind, Picture, Pictures, Skipped
+from bot.reports.pictures.values import ALT_LIMIT, Kind, Picture, Pictures, Skipped
 from bot.reports.reply import compose
-from cogs.embeds import open_files, reply_embeds
+from bot.reports.uploads import Upload
+from cogs.embeds import illustration_embeds, open_files, reply_embed
 from cogs.picking import picker_view
 from counters.model import KernelReport
 from runner_client.wire import BenchmarkStatus, Check, Failure, FailureKind
@@ -30,6 +33,7 @@ TEXT = st.lists(
     max_size=12,
 ).map("".join)
 NAMES = st.one_of(TEXT, st.text(alphabet=string.printable, min_size=200, max_size=1_000))
+EDIT = "/webhooks/1/token/messages/@original"
 EXISTING = settings(
     max_examples=60,
     deadline=None,
@@ -76,15 +80,17 @@ def outcomes(draw: st.DrawFn, folder: Path) -> JobOutcome:
     return outcome(benchmark, recorded_on=recorded_on, notes=(draw(TEXT),))
 
 
-def sent(message: ReplyMessage) -> dict[str, Any]:
+def sent(
+    content: str, embeds: list[discord.Embed], files: tuple[Upload, ...], view: ui.View | None
+) -> dict[str, Any]:
     """Return what discord.py would send of a message."""
-    attached = open_files(message.files)
+    attached = open_files(files)
     try:
         with handle_message_parameters(
-            message.table or None,
-            embeds=reply_embeds(message),
+            content or None,
+            embeds=embeds,
             files=attached,
-            view=picker_view(message.picker) if message.picker else None,
+            view=view,
             allowed_mentions=discord.AllowedMentions.none(),
         ) as made:
             if made.multipart:
@@ -101,17 +107,30 @@ def sent(message: ReplyMessage) -> dict[str, Any]:
 async def test_every_message_is_one_that_discord_takes(
     api: Description, folder: Path, data: st.DataObject, limit: int
 ) -> None:
-    made = Picture(kind=Kind.TIME, path=str(folder / "time.0.png"), alt="bars")
-    pictures = Pictures(drawn=(made,), skipped=(Skipped(kind=Kind.STALLS, why="`no`"),))
-    for message in compose(data.draw(outcomes(folder)), limit, {0: pictures}):
+    for message in compose(data.draw(outcomes(folder)), limit):
         refused = message
         for file in message.files:
             refused = refused.without(file, "refused")
         for one in (message, refused):
-            body = sent(one)
-            path = "/webhooks/1/token/messages/@original"
-            assert api.faults(HttpLogEntry("PATCH", path, {}, body, None)) == []
+            view = picker_view(one.picker) if one.picker else None
+            body = sent(one.table, [reply_embed(one)], one.files, view)
+            assert api.faults(HttpLogEntry("PATCH", EDIT, {}, body, None)) == []
             assert_harmless(body)
+
+
+@EXISTING
+@given(board=TEXT, alt=st.text(min_size=1, max_size=ALT_LIMIT), why=TEXT)
+async def test_every_message_of_pictures_too(
+    api: Description, folder: Path, board: str, alt: str, why: str
+) -> None:
+    made = Picture(kind=Kind.TIME, path=str(folder / "time.0.png"), alt=alt)
+    pictures = Pictures(drawn=(made,), skipped=(Skipped(kind=Kind.STALLS, why=why),))
+    plain = outcome(BenchmarkOutcome(result=result(0), report=None, files={}))
+    job = replace(plain.job, leaderboard=board)
+    (shown,) = illustrations(replace(plain, job=job), {0: pictures}, 1_000)
+    body = sent("", illustration_embeds(shown), shown.files, None)
+    assert api.faults(HttpLogEntry("POST", "/webhooks/1/token", {}, body, None)) == []
+    assert_harmless(body)
 
 
 def assert_harmless(body: dict[str, Any]) -> None:

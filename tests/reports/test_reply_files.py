@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.jobs.model import BenchmarkOutcome
-from bot.reports.illustrate import NOT_DRAWN, attached, illustrated, picture_request
+from bot.reports.illustrate import NOT_DRAWN, illustrated, illustrations, picture_request
 from bot.reports.message import SMALLER, ReplyMessage, Tone
 from bot.reports.parts import MOST_FILES, in_parts
 from bot.reports.pictures.values import Kind, Picture, PictureRequest, Pictures, Skipped
@@ -27,17 +27,22 @@ def drawn(folder: Path, index: int = 0, size: int = 100) -> Pictures:
     return Pictures(drawn=tuple(made), skipped=skipped)
 
 
-def test_pictures_go_with_their_benchmark_and_missing_ones_are_said(tmp_path: Path) -> None:
-    (message,) = compose(outcome(succeeded(tmp_path)), LIMIT, {0: drawn(tmp_path)})
-    pictures = [(file.name, file.alt) for file in message.files if file.alt]
-    assert pictures == [("time.0.png", "the time"), ("stalls.0.png", "the stalls")]
-    assert "No picture of roofline (no \\*work\\*)." in message.description
+def test_pictures_are_shown_by_benchmark_and_missing_ones_are_said(tmp_path: Path) -> None:
+    shown = illustrations(outcome(succeeded(tmp_path)), {0: drawn(tmp_path)}, LIMIT)
+    (one,) = shown
+    assert one.title == "qr_v2 · benchmark 0"
+    assert one.missing == "No picture of roofline (no \\*work\\*)."
+    assert [(file.name, file.alt) for file in one.files] == [
+        ("time.0.png", "the time"),
+        ("stalls.0.png", "the stalls"),
+    ]
 
 
 def test_a_picture_over_the_limit_is_said_too(tmp_path: Path) -> None:
-    files, line = attached(drawn(tmp_path, size=LIMIT + 1), LIMIT)
-    assert files == ()
-    assert "time by kernel, warp stalls (over Discord's limit)" in line
+    large = drawn(tmp_path, size=LIMIT + 1)
+    (one,) = illustrations(outcome(succeeded(tmp_path)), {0: large}, LIMIT)
+    assert one.files == ()
+    assert "time by kernel, warp stalls (over Discord's limit)" in one.missing
 
 
 def test_files_of_several_benchmarks_have_names_that_differ(tmp_path: Path) -> None:
@@ -98,7 +103,5 @@ async def test_after_one_failure_no_more_is_drawn(tmp_path: Path) -> None:
     whole = outcome(*(succeeded(tmp_path, index) for index in range(3)))
     assert await illustrated(worker, whole) == dict.fromkeys(range(3), NOT_DRAWN)
     assert worker.asked == 1
-    (first, *_) = compose(whole, LIMIT, dict.fromkeys(range(3), NOT_DRAWN))
-    assert "No picture of time by kernel, roofline, warp stalls (drawing failed)." in (
-        first.description
-    )
+    (first, *_) = illustrations(whole, {0: NOT_DRAWN}, LIMIT)
+    assert first.missing == "No picture of time by kernel, roofline, warp stalls (drawing failed)."

@@ -58,7 +58,7 @@ class Machine:
         (problem / "eval.py").write_text("", encoding="utf-8")
         text = SUBMISSION.format(recording)
         (problem / "submission.py").write_text(text, encoding="utf-8")
-        monkeypatch.setattr("runner.selfcheck.PROBLEM", problem)
+        monkeypatch.setattr("runner.health.selfcheck.PROBLEM", problem)
 
 
 def make_machine(root: Path, settings: RunnerSettings) -> Machine:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import cgroup
-from runner.cgroup import Group, Parent, create, find, mark_of, sweep
+from runner.isolation import cgroup
+from runner.isolation.cgroup import Group, Parent, create, find, mark_of, sweep
 
 
 @pytest.fixture

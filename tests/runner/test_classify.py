@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.classify import check_of, why_empty, why_ended, why_failed, why_stopped
+from runner.capture.classify import check_of, why_empty, why_ended, why_failed, why_stopped
+from runner.capture.popcorn import parse_log
 from runner.engine import Evidence
-from runner.halt import Stop
-from runner.popcorn import parse_log
+from runner.isolation.halt import Stop
 from runner_client.wire import CaptureOptions, Check, Failure, FailureKind, Mode
 from tests.standin import made
 from tests.standin.made import Made

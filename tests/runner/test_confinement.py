@@ -14,15 +14,15 @@ from aiohttp import ClientSession
 from aiohttp.test_utils import TestServer
 from msgspec import structs
 
-from runner import cgroup
 from runner.app import create_app
-from runner.cell import Cell, Confinement
-from runner.confinement import bounds_of, confine, limits_in_force
-from runner.environment import base_environment
-from runner.halt import Halt, Stop
-from runner.jail import Jail
-from runner.process import CannotStart, Command, Finished, run
-from runner.sandbox import Bind
+from runner.capture.environment import base_environment
+from runner.isolation import cgroup
+from runner.isolation.cell import Cell, Confinement
+from runner.isolation.confinement import bounds_of, confine, limits_in_force
+from runner.isolation.halt import Halt, Stop
+from runner.isolation.jail import Jail
+from runner.isolation.process import CannotStart, Command, Finished, run
+from runner.isolation.sandbox import Bind
 from runner.settings import RunnerSettings, SandboxName
 from runner_client.wire import BenchmarkStatus, FailureKind, Mode
 from tests.hostile.problem import GOOD, hostile_job, submission

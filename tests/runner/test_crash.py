@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runner.files import append_line, read_lines
-from runner.leftovers import end_leftovers
-from runner.records import Records
-from runner.store import Store
+from runner.jobs.files import append_line, read_lines
+from runner.jobs.leftovers import end_leftovers
+from runner.jobs.records import Records
+from runner.jobs.store import Store
 from runner_client.wire import (
     Artifact,
     BenchmarkResult,
@@ -188,7 +188,7 @@ async def test_a_folder_has_one_runner(
     tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = tmp_path / "data"
-    monkeypatch.setattr("runner.store.LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr("runner.jobs.store.LOCK_WAIT_S", 0.0)
     async with started(tools, data):
         with pytest.raises(OSError, match="another runner works in this folder"):
             Store(data).open()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.device import device_name, wrong_gpu
+from runner.capture.device import device_name, wrong_gpu
 from runner_client.wire import BenchmarkStatus, FailureKind
 from tests.runner.api import Api
 from tests.standin.problem import job, replaying
@@ -60,7 +60,7 @@ def test_another_gpu_is_named() -> None:
 async def test_a_report_of_another_gpu_is_a_failure_and_still_delivered(
     api: Api, gpu: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.outcome.device_name", lambda _: f"NVIDIA {gpu} 80GB HBM3")
+    monkeypatch.setattr("runner.capture.outcome.device_name", lambda _: f"NVIDIA {gpu} 80GB HBM3")
     result = await api.run_one(job(replaying("ok-triton-1024")))
     assert result.status is BenchmarkStatus.FAILED
     assert result.failure is not None

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from counters.model import Kernel, KernelReport, Metric
 from runner.app import create_app, create_engine
-from runner.doctor import examine, problem_sentences
-from runner.selfcheck import SelfTest, findings_of
+from runner.health.doctor import examine, problem_sentences
+from runner.health.selfcheck import SelfTest, findings_of
 from runner.settings import EngineName, RunnerSettings, SandboxName
 from runner_client.wire import (
     BenchmarkResult,
@@ -281,7 +281,7 @@ async def test_a_runner_that_cannot_profile_says_so_and_takes_no_job(
 async def test_it_is_taken_back_once_it_is_mended(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.doctor.MENDED_AFTER_S", 0.1)
+    monkeypatch.setattr("runner.health.doctor.MENDED_AFTER_S", 0.1)
     machine.self_test(monkeypatch, "fail-no-range")
     async with served(machine.settings) as api:
         await checked(api)
@@ -308,7 +308,7 @@ async def test_a_check_that_breaks_is_a_finding(
     async def broken(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("runner.doctor.examine", broken)
+    monkeypatch.setattr("runner.health.doctor.examine", broken)
     async with served(machine.settings) as api:
         await checked(api)
         assert (await api.health()).problems == ("the check broke (RuntimeError): see the log",)

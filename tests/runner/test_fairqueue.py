@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.fairqueue import FairQueue
+from runner.jobs.fairqueue import FairQueue
 
 USERS = st.sampled_from("ABCD")
 STEPS = st.lists(
@@ -72,6 +72,13 @@ def test_who_takes_jobs_back_has_not_used_his_turns() -> None:
     queue.push("B0", "B")
     queue.push("B1", "B")
     assert queue.order() == ("A8", "B0", "B1")
+
+
+def test_users_take_turns_whatever_order_their_jobs_came_in() -> None:
+    queue = FairQueue()
+    for job_id in ("A0", "B1", "B2", "A3"):
+        queue.push(job_id, user(job_id))
+    assert [queue.pop() for _ in range(4)] == ["A0", "B1", "A3", "B2"]
 
 
 def test_an_empty_queue_has_nothing() -> None:

@@ -1,7 +1,7 @@
 """Jobs in a row that failed by this machine, in the runner's health."""
 
-from runner.faults import FaultStreak
-from runner.job import failed
+from runner.health.faults import FaultStreak
+from runner.jobs.job import failed
 from runner_client.wire import (
     BenchmarkResult,
     BenchmarkStatus,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import gpu_holders
-from runner.gpu_holders import GpuHolders
+from runner.isolation import gpu_holders
+from runner.isolation.gpu_holders import GpuHolders
 
 
 def write(path: Path, *lines: str) -> None:

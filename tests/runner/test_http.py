@@ -254,7 +254,7 @@ async def test_a_disk_that_takes_no_job_is_503(api: Api, monkeypatch: pytest.Mon
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("runner.store.write_atomic", full)
+    monkeypatch.setattr("runner.jobs.store.write_atomic", full)
     status, error = await api.refusal("POST", "/jobs", msgspec.json.encode(job()))
     assert (status, error) == (503, "the job cannot be kept: No space left on device")
 
@@ -277,7 +277,7 @@ async def test_a_job_that_breaks_the_runner_does_not_stop_the_queue(
         raise OSError("disk full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("runner.job.write_manifest", broken)
+        patch.setattr("runner.jobs.job.write_manifest", broken)
         result = await api.run(job(mode=Mode.TEST))
     assert result.failure is not None
     assert result.failure.kind.value == "runner-error"

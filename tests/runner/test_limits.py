@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from runner.halt import Halt, Meter, Stop
-from runner.limits import Account, Budget, Excess, Limits, Usage, excess, look, watched
+from runner.capture.workspace import Workspace, workspace
+from runner.isolation.halt import Halt, Meter, Stop
+from runner.isolation.limits import Account, Budget, Excess, Limits, Usage, excess, look, watched
 from runner.settings import RunnerSettings
 from runner.text import seconds_words, size_words
-from runner.workspace import Workspace, workspace
 from runner_client.wire import (
     BenchmarkStatus,
     CaptureOptions,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from runner.app import create_app
-from runner.gate import Gate
+from runner.health.gate import Gate
 from runner.settings import RunnerSettings
 from runner_client.logs import JsonFormatter
 from runner_client.secret import Secret
@@ -145,7 +145,7 @@ async def test_log_lines_have_the_jobs_id_and_nothing_of_the_submission(
     try:
         await api.run(spec)
         with monkeypatch.context() as patch:
-            patch.setattr("runner.job.write_manifest", broken)
+            patch.setattr("runner.jobs.job.write_manifest", broken)
             await api.run(again := replace(spec, id="f" * 32))
     finally:
         logging.getLogger().removeHandler(handler)

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counters.model import Kernel, KernelReport, Metric
-from runner.artifacts import NotTaken, report_name, slug, take
-from runner.build import compile_failure
-from runner.command import capture_options, compile_cuda, evaluator, exports, profiled
-from runner.export import _Limited
-from runner.files import read_lines, write_atomic
-from runner.halt import Stop
-from runner.outcome import has_values
-from runner.popcorn import PopcornLog, parse_log
-from runner.process import Finished
-from runner.system import Gpus, competition_name, parse_gpus, parse_ncu_version
+from runner.capture.artifacts import NotTaken, report_name, slug, take
+from runner.capture.build import compile_failure
+from runner.capture.command import capture_options, compile_cuda, evaluator, exports, profiled
+from runner.capture.export import _Limited
+from runner.capture.outcome import has_values
+from runner.capture.popcorn import PopcornLog, parse_log
+from runner.capture.workspace import workspace
+from runner.health.system import Gpus, competition_name, parse_gpus, parse_ncu_version
+from runner.isolation.halt import Stop
+from runner.isolation.process import Finished
+from runner.jobs.files import read_lines, write_atomic
 from runner.text import Tail, clean, one_line
-from runner.workspace import workspace
 from runner_client.wire import (
     Benchmark,
     CaptureOptions,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.environment import base_environment
-from runner.halt import Stop
-from runner.process import CannotStart, Command, run
+from runner.capture.environment import base_environment
+from runner.isolation.halt import Stop
+from runner.isolation.process import CannotStart, Command, run
 from tests.runner.test_modes import is_alive
 
 

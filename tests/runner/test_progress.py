@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.progress import MAX_LINE, Progress, ProgressReader, Publisher, last_kernel
+from runner.capture.progress import MAX_LINE, Progress, ProgressReader, Publisher, last_kernel
 
 LINE = b'==PROF== Profiling "%s" - %d (%d/10): 0%%....50%%....100%% - 38 passes\n'
 

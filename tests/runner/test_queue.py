@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 from msgspec.structs import replace
 
 from runner.app import create_app
-from runner.gpus import Gpu, choose, inherited, parse
+from runner.health.gpus import Gpu, choose, inherited, parse
 from runner.settings import RunnerSettings
 from runner_client.wire import (
     Capturing,
@@ -186,7 +186,7 @@ async def test_a_job_of_a_compiled_problem_is_cancelled_at_once(settings: Runner
 async def test_a_disk_that_is_full_for_a_while_loses_no_result(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.scheduler.SAVE_AGAIN_S", 0.02)
+    monkeypatch.setattr("runner.jobs.scheduler.SAVE_AGAIN_S", 0.02)
     tries = 0
 
     def full(*_: object) -> None:
@@ -196,7 +196,7 @@ async def test_a_disk_that_is_full_for_a_while_loses_no_result(
 
     spec = job(mode=Mode.TEST)
     with monkeypatch.context() as patch:
-        patch.setattr("runner.store.Store.save_result", full)
+        patch.setattr("runner.jobs.store.Store.save_result", full)
         await api.post(spec)
         await until(lambda: tries >= 2)
         assert (await api.status(spec.id)).state is JobState.RUNNING
@@ -206,7 +206,7 @@ async def test_a_disk_that_is_full_for_a_while_loses_no_result(
 async def test_old_results_are_forgotten(
     settings: RunnerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.scheduler.SWEEP_EVERY_S", 0.02)
+    monkeypatch.setattr("runner.jobs.scheduler.SWEEP_EVERY_S", 0.02)
     async with serving(replace(settings, keep_s=0.01)) as api:
         running, ended = job(HANG), job(mode=Mode.TEST)
         await api.run(ended)

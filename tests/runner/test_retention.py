@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.retention import YOUNGEST_S, Bounds, Kept, expired
+from runner.jobs.retention import YOUNGEST_S, Bounds, Kept, expired
 
 NOW = 1_000_000.0
 DAY = 86_400.0

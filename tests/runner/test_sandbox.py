@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from runner.sandbox import Bind, Machine, Sandbox, bwrap_argv
-from runner.visible import gpu_devices, kernel_files, machine, outermost, program_paths
+from runner.isolation.sandbox import Bind, Machine, Sandbox, bwrap_argv
+from runner.isolation.visible import gpu_devices, kernel_files, machine, outermost, program_paths
 
 JOB = Path("/job")
 

@@ -4,8 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from runner.proctree import descendants, first_child, proportional_memory, usage
-from runner.trees import remove_tree
+from runner.isolation.proctree import descendants, first_child, proportional_memory, usage
+from runner.isolation.trees import remove_tree
 
 
 def test_depth_modes_links_and_names(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner import cgroup
+from runner.isolation import cgroup
 from runner_client.address import RunnerAddress
 from runner_client.secret import Secret
 from tests.standin.tools import Tools

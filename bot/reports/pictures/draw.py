@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
+from msgspec import structs
 
 from bot.reports.neutral import clip
 from bot.reports.pictures.launches import Launches, read_launches
@@ -36,9 +37,10 @@ from bot.reports.pictures.values import (
 )
 from bot.reports.table import duration_text
 
-MOST_BARS = 8
+MOST_BARS = 7
 MOST_POINTS = 6
-LABEL = 30
+LABEL = 32
+POINT_LABEL = 25
 Drawn = tuple[Figure, str]
 NO_RAW = "the export has no raw page"
 
@@ -65,45 +67,42 @@ def _time(request: PictureRequest, _: Launches) -> Drawn | str:
     timed = [bar for bar in request.bars if bar.total_ns is not None]
     if not timed:
         return "no kernel has a duration"
-    bars = _with_rest(timed)
-    figure, axes = canvas(1.2 + 0.62 * len(bars), "Where the time goes")
-    places = range(len(bars))
-    shares = [100 * (bar.share or 0.0) for bar in bars]
-    colours = [BOUNDS.get(bar.bound, NEUTRAL) for bar in bars]
-    axes.barh(places, shares, 0.34, color=colours, align="center")
-    room = 1.42 * max(shares) or 1.0
-    for place, bar, share in zip(places, bars, shares, strict=True):
-        axes.text(0, place - 0.24, drawable(_named(bar), 46), size=14, va="bottom")
-        text = _amount(bar, share)
-        axes.text(share + room / 100, place, text, size=13, va="center", color=DIM)
-    axes.set(xlim=(0, room), ylim=(len(bars) - 0.5, -0.75), yticks=[], xticks=[])
+    bars = timed[:MOST_BARS]
+    rest = _rest(timed[MOST_BARS:])
+    figure, axes = canvas(0.95 + 0.5 * len(bars) + 0.3 * bool(rest), "Where the time goes")
+    room = 1.5 * max(bar.share or 0.0 for bar in bars) or 1.0
+    for place, bar in enumerate(bars):
+        share = bar.share or 0.0
+        axes.barh(place, share, 0.36, color=BOUNDS.get(bar.bound, NEUTRAL))
+        axes.text(0, place - 0.22, drawable(_named(bar), 44), size=13, va="bottom")
+        axes.text(share + room / 100, place, _amount(bar), size=12, va="center", color=DIM)
+    axes.set(xlim=(0, room), ylim=(len(bars) - 0.6, -0.75), yticks=[], xticks=[])
     axes.spines[["left", "bottom"]].set_visible(False)
     _bound_legend(figure, {bar.bound for bar in bars})
-    figure.subplots_adjust(0.03, 0.45 / figure.get_figheight(), 0.99, _top(figure))
-    return figure, _time_alt(bars)
+    figure.text(0.03, 0.38 / figure.get_figheight(), rest, size=12, color=DIM)
+    bottom = (0.35 + 0.3 * bool(rest)) / figure.get_figheight()
+    figure.subplots_adjust(0.03, bottom, 0.99, _top(figure))
+    return figure, _time_alt(bars, rest)
 
 
-def _with_rest(timed: list[Bar]) -> list[Bar]:
-    shown, rest = timed[:MOST_BARS], timed[MOST_BARS:]
-    if not rest:
-        return shown
-    others = Bar(
-        label=f"{len(rest)} other kernels",
-        total_ns=sum(bar.total_ns or 0.0 for bar in rest),
-        share=sum(bar.share or 0.0 for bar in rest),
-        count=sum(bar.count for bar in rest),
-        bound="",
-        ids=(),
+def _rest(bars: Sequence[Bar]) -> str:
+    """Sum the kernels up that have no bar; a bar of them would dwarf the others."""
+    if not bars:
+        return ""
+    together = structs.replace(
+        bars[0],
+        total_ns=sum(bar.total_ns or 0.0 for bar in bars),
+        share=sum(bar.share or 0.0 for bar in bars),
     )
-    return [*shown, others]
+    return f"{len(bars)} other {'kernel' if len(bars) == 1 else 'kernels'}: {_amount(together)}"
 
 
 def _named(bar: Bar) -> str:
-    return f"{bar.count} × {bar.label}" if bar.count > 1 and bar.bound else bar.label
+    return f"{bar.count} × {bar.label}" if bar.count > 1 else bar.label
 
 
-def _amount(bar: Bar, share: float) -> str:
-    return f"{share:.1f} %  {duration_text(bar.total_ns or 0.0)}"
+def _amount(bar: Bar) -> str:
+    return f"{100 * (bar.share or 0.0):.1f} %  {duration_text(bar.total_ns or 0.0)}"
 
 
 def _bound_legend(figure: Figure, bounds: set[str]) -> None:
@@ -113,11 +112,11 @@ def _bound_legend(figure: Figure, bounds: set[str]) -> None:
         if word in bounds
     ]
     if patches:
-        _legend(figure, patches)
+        _legend(figure, patches, len(patches))
 
 
-def _time_alt(bars: Sequence[Bar]) -> str:
-    said = [f"{_named(bar)}: {_amount(bar, 100 * (bar.share or 0.0))}" for bar in bars]
+def _time_alt(bars: Sequence[Bar], rest: str) -> str:
+    said = [*(f"{_named(bar)}: {_amount(bar)}" for bar in bars), *([rest] if rest else [])]
     return f"Bars of the captured time by kernel, hottest first. {'; '.join(said)}."
 
 
@@ -126,7 +125,7 @@ def _roofline(request: PictureRequest, launches: Launches) -> Drawn | str:
     if isinstance(found, str):
         return found
     lines = min(len(found.points), 3)
-    figure, axes = canvas(5.1 + 0.36 * lines, "Roofline")
+    figure, axes = canvas(4.0 + 0.26 * lines, "Roofline")
     low, high = _span(found)
     axes.set(xscale="log", yscale="log", xlim=(low, high))
     axes.set_ylim(min(point.rate for point in found.points) / 4, found.roofs[-1].peak * 3)
@@ -139,15 +138,15 @@ def _roofline(request: PictureRequest, launches: Launches) -> Drawn | str:
 
 
 def _axes_of_roofline(figure: Figure, axes: Axes, lines: int) -> None:
-    axes.set_xlabel("FLOP per byte of DRAM traffic", size=13)
+    axes.set_xlabel("FLOP per byte of DRAM traffic", size=12)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: si(value, "FLOP/s")))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.tick_params(labelsize=12)
+    axes.tick_params(labelsize=11)
     axes.grid(color=GRID, linewidth=0.5, alpha=0.6)
-    bottom = (1.2 + 0.36 * lines) / figure.get_figheight()
-    figure.subplots_adjust(0.16, bottom, 0.98, _top(figure))
+    bottom = (0.92 + 0.26 * lines) / figure.get_figheight()
+    figure.subplots_adjust(0.2, bottom, 0.98, _top(figure))
 
 
 def _span(found: Roofline) -> tuple[float, float]:
@@ -175,23 +174,25 @@ def _roofs(axes: Axes, found: Roofline, low: float, high: float) -> None:
 
 
 def _mark(axes: Axes, place: int, point: Point) -> None:
-    if place >= MOST_POINTS:
-        axes.plot(point.intensity, point.rate, "o", color=NEUTRAL, markersize=5)
-        return
     spot = (point.intensity, point.rate)
-    axes.plot(*spot, "o", color=SERIES[place], markersize=19, markeredgecolor=BACKGROUND)
-    axes.annotate(
-        str(point.rank), spot, ha="center", va="center", size=12, weight="bold", color=BACKGROUND
-    )
+    if place >= MOST_POINTS:
+        axes.plot(*spot, "o", color=NEUTRAL, markersize=5)
+        return
+    # A hotter kernel covers a cooler one, its number too.
+    over = 10 + 2 * (MOST_POINTS - place)
+    colour = SERIES[place]
+    axes.plot(*spot, "o", color=colour, markeredgecolor=BACKGROUND, markersize=19, zorder=over)
+    number = axes.annotate(str(point.rank), spot, ha="center", va="center", zorder=over + 1)
+    number.set(size=12, weight="bold", color=BACKGROUND)
 
 
 def _names(figure: Figure, found: Roofline) -> None:
     for place, point in enumerate(found.points[:MOST_POINTS]):
         column, line = divmod(place, 3)
         left = 0.03 + 0.49 * column
-        height = (0.36 * (min(len(found.points), 3) - line) + 0.08) / figure.get_figheight()
-        figure.text(left, height, f"{point.rank}", size=13, weight="bold", color=SERIES[place])
-        figure.text(left + 0.035, height, drawable(point.label, LABEL - 2), size=13)
+        height = (0.26 * (min(len(found.points), 3) - line) + 0.08) / figure.get_figheight()
+        figure.text(left, height, f"{point.rank}", size=12, weight="bold", color=SERIES[place])
+        figure.text(left + 0.04, height, drawable(point.label, POINT_LABEL), size=12)
     more = len(found.points) - MOST_POINTS
     notes = [
         found.source,
@@ -200,9 +201,9 @@ def _names(figure: Figure, found: Roofline) -> None:
     ]
     figure.text(
         0.03,
-        0.12 / figure.get_figheight(),
+        0.09 / figure.get_figheight(),
         " · ".join(note for note in notes if note),
-        size=12,
+        size=11,
         color=DIM,
     )
 
@@ -221,14 +222,16 @@ def _stalls(request: PictureRequest, launches: Launches) -> Drawn | str:
     found = stalls(request.bars, launches) if launches else NO_RAW
     if isinstance(found, str):
         return found
-    rows = -(-len(found.reasons) // 3)
-    figure, axes = canvas(1.5 + 0.62 * len(found.bars) + 0.3 * rows, "What warps wait for")
+    rows = -(-len(found.reasons) // 2)
+    figure, axes = canvas(0.8 + 0.5 * len(found.bars) + 0.25 * rows, "What warps wait for")
     for place, bar in enumerate(found.bars):
         _stall_bar(axes, place, bar)
-    axes.set(xlim=(0, 100), ylim=(len(found.bars) - 0.5, -0.75), xticks=[], yticks=[])
+    axes.set(xlim=(0, 100), ylim=(len(found.bars) - 0.6, -0.75), xticks=[], yticks=[])
     axes.spines[["left", "bottom"]].set_visible(False)
-    _legend(figure, [Patch(color=_colour(found, n), label=r) for n, r in enumerate(found.reasons)])
-    bottom = (0.35 + 0.3 * rows) / figure.get_figheight()
+    _legend(
+        figure, [Patch(color=_colour(found, n), label=r) for n, r in enumerate(found.reasons)], 2
+    )
+    bottom = (0.18 + 0.25 * rows) / figure.get_figheight()
     figure.subplots_adjust(0.03, bottom, 0.98, _top(figure))
     return figure, _stalls_alt(found)
 
@@ -243,10 +246,10 @@ def _stall_bar(axes: Axes, place: int, bar: StallBar) -> None:
             text = f"{100 * share:.0f} %"
             axes.text(middle, place, text, size=12, ha="center", va="center", color=BACKGROUND)
         left += 100 * share
-    axes.text(0, place - 0.25, drawable(bar.label, LABEL + 6), size=14, va="bottom")
+    axes.text(0, place - 0.25, drawable(bar.label, LABEL), size=13, va="bottom")
     if bar.cycles is not None:
-        waited = f"{bar.cycles:.1f} cycles an instruction"
-        axes.text(100, place - 0.25, waited, size=12, ha="right", va="bottom", color=DIM)
+        waited = f"{bar.cycles:.1f} cycles/instruction"
+        axes.text(100, place - 0.25, waited, size=11, ha="right", va="bottom", color=DIM)
 
 
 def _colour(found: Stalls, number: int) -> str:
@@ -263,12 +266,12 @@ def _shares(found: Stalls, bar: StallBar) -> Iterator[str]:
     return (f"{reason} {share:.0%}" for share, reason in ordered[:3])
 
 
-def _legend(figure: Figure, patches: list[Patch]) -> None:
+def _legend(figure: Figure, patches: list[Patch], ncols: int) -> None:
     figure.legend(
         handles=patches,
         loc="lower left",
         bbox_to_anchor=(0.015, 0.0),
-        ncols=3,
+        ncols=ncols,
         frameon=False,
         fontsize=12,
         labelcolor=DIM,
@@ -279,7 +282,7 @@ def _legend(figure: Figure, patches: list[Patch]) -> None:
 
 
 def _top(figure: Figure) -> float:
-    return 1 - 0.62 / figure.get_figheight()
+    return 1 - 0.45 / figure.get_figheight()
 
 
 _MAKERS: dict[Kind, Callable[[PictureRequest, Launches], Drawn | str]] = {

@@ -8,7 +8,7 @@ from bot.reports.pictures.launches import Launches, launches_of
 from bot.reports.pictures.values import Bar
 from counters import stalls as counted
 
-MOST_KERNELS = 6
+MOST_KERNELS = 5
 MOST_REASONS = 7
 OTHER = "other"
 

@@ -22,8 +22,9 @@ BOUNDS = {
     "occupancy": "#7ed491",
 }
 NEUTRAL = "#9aa0aa"
-WIDTH_IN = 8.0
-DPI = 100
+# 800 pixels: twice what a desktop shows, so 14 points come out as large as the text around.
+WIDTH_IN = 6.4
+DPI = 125
 # What the built-in font can draw.
 _UNDRAWN = re.compile(r"[^ -~\u00a1-\u024f\u0391-\u03c9\u2026\u00d7]")
 
@@ -45,7 +46,7 @@ def canvas(height_in: float, title: str) -> tuple[Figure, Axes]:
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
-    figure.text(0.02, 1 - 0.16 / height_in, title, va="top", size=17, weight="bold")
+    figure.text(0.02, 1 - 0.13 / height_in, title, va="top", size=16, weight="bold")
     return figure, axes
 
 

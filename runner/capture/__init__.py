@@ -1,0 +1,1 @@
+"""One capture: ncu command, export, evidence, and what it comes to."""

@@ -1,0 +1,1 @@
+"""What the operator sees: self check, findings, metrics, the machine."""

@@ -1,0 +1,1 @@
+"""Starting programs in a sandbox, bounding them, and ending all that came of them."""
