@@ -35,7 +35,7 @@ WIDE, NARROW = 1_000, 600
 HEIGHT = 4_000
 REST = slice(None)
 KEPT = {
-    ("four", WIDE): (("reply.png", slice(1_705)), ("pictures.png", slice(1_715, None))),
+    ("sample", WIDE): (("reply.png", slice(1_661)), ("pictures.png", slice(1_671, None))),
     ("picker", WIDE): (("picker.png", slice(1_215)),),
     ("comparison", WIDE): (("comparison.png", REST),),
     ("wrong", NARROW): (("wrong-answer-narrow.png", slice(632)),),
@@ -143,6 +143,7 @@ async def compare(world: World, scene: Scene) -> None:
 
 
 SCENES = (
+    Scene("sample"),
     Scene("one", "qr_v2-starter-1"),
     Scene("four", change=four),
     Scene("sixty", change=sixty),
