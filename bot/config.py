@@ -123,4 +123,5 @@ def _build(cls: type[T], values: Mapping[str, object], prefix: str) -> T:
     try:
         return cls(**values)
     except ValueError as error:
-        raise ConfigError(DEFAULT_FILE, "", str(error)) from None
+        # It is about several fields, which may come from different places.
+        raise ConfigError("settings", "", str(error)) from None

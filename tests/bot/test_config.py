@@ -79,7 +79,10 @@ def test_no_secret_is_shown() -> None:
         ({"NCUBOT_UPLOAD_LIMIT": "0"}, "NCUBOT_UPLOAD_LIMIT, upload_limit: Expected `int` >= 1."),
         ({"NCUBOT_RUNNERS": "h200"}, "NCUBOT_RUNNERS, runners: expected JSON."),
         ({"NCUBOT_RUNNERS": "[{}]"}, "missing required field `name`"),
-        ({"NCUBOT_RUNNERS": f"[{RUNNER},{RUNNER}]"}, "each needs a name of its own"),
+        (
+            {"NCUBOT_RUNNERS": f"[{RUNNER},{RUNNER}]"},
+            "settings: runners: each needs a name of its own",
+        ),
         ({"NCUBOT_PROFILE_AFTER_DEADLINE": "perhaps"}, "profile_after_deadline: Expected `bool`"),
         ({"DISCORD_TOKEN": "a b"}, "DISCORD_TOKEN, discord_token: expected a secret without"),
     ],

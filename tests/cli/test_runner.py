@@ -39,7 +39,7 @@ async def test_its_log_is_json_where_asked_for_and_holds_no_token(tmp_path: Path
             {"NCUBOT_RUNNER_TLS_CERT": "none.pem", "NCUBOT_RUNNER_TLS_KEY": "none.key"},
             "none.pem: No such file or directory",
         ),
-        ({"NCUBOT_RUNNER_TLS_KEY": "none.key"}, "tls_cert and tls_key: set both or none"),
+        ({"NCUBOT_RUNNER_TLS_KEY": "none.key"}, "settings: tls_cert and tls_key: set both or none"),
         ({"NCUBOT_RUNNER_LOG_FORMAT": "yaml"}, "NCUBOT_RUNNER_LOG_FORMAT, log_format: "),
     ],
 )
