@@ -27,7 +27,7 @@ test: lint
 
 # The long loops in full: hostile submissions, and a runner killed over and over.
 soak: setup
-	NCUBOT_SOAK=1 $(BIN)/pytest tests/soak tests/hostile --timeout=1800 $(ARGS)
+	NCUBOT_SOAK=1 $(BIN)/pytest tests/soak tests/hostile tests/ray --timeout=1800 $(ARGS)
 
 bench: setup
 	$(BIN)/python -m benchmarks

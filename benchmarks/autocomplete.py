@@ -39,10 +39,10 @@ def measure(count: int = BOARDS, runs: int = RUNS) -> tuple[Figure, ...]:
     pairs = [(_slowest(answer), _slowest(bare)) for _ in range(runs)]
     figure = Figure(
         name=f"autocomplete at {count:,} leaderboards",
-        seconds=tuple(ours for ours, _ in pairs),
+        values=tuple(ours for ours, _ in pairs),
         baseline="scan of a bare list",
-        baseline_seconds=tuple(theirs for _, theirs in pairs),
-        target_s=TARGET_S,
+        baseline_values=tuple(theirs for _, theirs in pairs),
+        target=TARGET_S,
     )
     return (figure,)
 

@@ -56,10 +56,10 @@ def measure() -> list[Figure]:
     return [
         Figure(
             name=f"last artifact to reply, {megabytes:.1f} MB report",
-            seconds=tuple(one.reply_s for one in deliveries),
+            values=tuple(one.reply_s for one in deliveries),
             baseline="bare download of the files",
-            baseline_seconds=tuple(one.download_s for one in deliveries),
-            target_s=TARGET_S,
+            baseline_values=tuple(one.download_s for one in deliveries),
+            target=TARGET_S,
         )
     ]
 

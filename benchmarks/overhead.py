@@ -30,17 +30,9 @@ from bot.leaderboards.task import load_task
 from bot.settings import packaged_problems
 from runner.capture import command
 from runner_client.address import RunnerAddress
+from runner_client.captures import CaptureOptions
 from runner_client.client import RunnerClient
-from runner_client.wire import (
-    BenchmarkStatus,
-    CaptureOptions,
-    Capturing,
-    Ended,
-    JobEvent,
-    JobSpec,
-    Mode,
-    Preparing,
-)
+from runner_client.wire import BenchmarkStatus, Capturing, Ended, JobEvent, JobSpec, Mode, Preparing
 
 PROBLEMS = ("nvidia/vectoradd", "linalg/qr_v2")
 INDEX = 0
@@ -87,10 +79,10 @@ async def _figure(problem: str, address: RunnerAddress, repetitions: int) -> Fig
     total_s = statistics.median(one.total_s for one in bare)
     return Figure(
         name=f"capture of {problem} {INDEX} by the runner",
-        seconds=tuple(through),
+        values=tuple(through),
         baseline=f"bare ncu ({ncu_s:.1f} s) and exports",
-        baseline_seconds=tuple(one.total_s for one in bare),
-        target_s=round(total_s + SHARE * ncu_s + EXTRA_S, 2),
+        baseline_values=tuple(one.total_s for one in bare),
+        target=round(total_s + SHARE * ncu_s + EXTRA_S, 2),
     )
 
 

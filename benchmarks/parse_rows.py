@@ -1,8 +1,9 @@
-"""A details export of a million rows, kernel by kernel, beside a bare pass of csv.reader over it.
+"""A details export of a million rows beside a bare pass of csv.reader over it.
 
-`python -m benchmarks.parse_rows [ROWS]`. The file repeats a recorded export: every repetition has
-its own ids and its own digits in whatever differs from launch to launch; what a launch is
-configured with stays. Memory is measured in processes of their own.
+`python -m benchmarks.parse_rows [ROWS]`. Measured are the summary that the bot and the runner read,
+and `ncubot report` as a whole process. The file repeats a recorded export: every repetition has its
+own ids and its own digits in whatever differs from launch to launch; what a launch is configured
+with stays. Times are CPU time; memory is measured in processes of their own.
 """
 
 import csv
@@ -16,40 +17,62 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.figures import Figure, markdown
-from counters.parse import iter_kernels
+from counters.parse import read_summary
 
 ROWS = 1_000_000
 RUNS = 3
 MAX_RATIO = 2.5
 MAX_MEGABYTES = 100
+_TAIL = 100
 RECORDING = (
     Path(__file__).resolve().parents[1] / "runner/recordings/qr_v2-starter-0/ncu-details.csv"
 )
 
 _SETTINGS = ("Launch Statistics", "Occupancy", "PM Sampling")
-_PEAK = (
-    "import resource, sys; from pathlib import Path; from counters.parse import iter_kernels; "
-    "kernels = sum(1 for _ in iter_kernels(Path(sys.argv[1]))); "
-    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+_USED = (
+    "; import resource; used = resource.getrusage(resource.RUSAGE_SELF); "
+    "print(used.ru_utime + used.ru_stime, used.ru_maxrss)"
 )
+_PROGRAMS = {
+    "csv module only": "import csv, sys; "
+    "any(not row for row in csv.reader(open(sys.argv[1], newline='')))",
+    "summary": "import sys; from pathlib import Path; from counters.parse import read_summary; "
+    "read_summary(Path(sys.argv[1]))",
+    "table": "import sys; from cli.report import command; "
+    "command([sys.argv[1]], standalone_mode=False)",
+    "json": "import sys; from cli.report import command; "
+    "command([sys.argv[1], '--format', 'json'], standalone_mode=False)",
+}
 
 
 def measure(rows: int = ROWS, runs: int = RUNS) -> tuple[Figure, ...]:
-    """Parse a file of `rows` rows and read it bare, in turn, after an unmeasured run of each."""
+    """Read a file of `rows` rows in every way, in turn, after an unmeasured run of each."""
     with tempfile.TemporaryDirectory(prefix="ncubot-bench-") as folder:
         path = Path(folder) / "ncu-details.csv"
         write_export(path, rows)
-        rounds = [(_seconds(_parse, path), _seconds(_bare, path)) for _ in range(runs + 1)]
-        peak = peak_megabytes(path)
+        rounds = [(_seconds(read_summary, path), _seconds(_bare, path)) for _ in range(runs + 1)]
+        whole = [[_process(name, path) for name in _PROGRAMS] for _ in range(runs + 1)]
     parsed, bare = zip(*rounds[1:], strict=True)
+    peaks = {name: peak for name, (_, peak) in zip(_PROGRAMS, whole[0], strict=True)}
+    alone, _, table, as_json = (
+        tuple(seconds for seconds, _ in measured) for measured in zip(*whole[1:], strict=True)
+    )
     return (
-        Figure(
-            name=f"{rows:,} rows to kernels, peak {peak:.0f} MB (target {MAX_MEGABYTES} MB)",
-            seconds=parsed,
-            baseline="bare csv.reader pass",
-            baseline_seconds=bare,
-            target_s=MAX_RATIO * sorted(bare)[len(bare) // 2],
-        ),
+        _figure(f"{rows:,} rows summed up", peaks["summary"], parsed, "csv.reader pass", bare),
+        _figure("ncubot report", peaks["table"], table, "python, csv module only", alone),
+        _figure("... --format json", peaks["json"], as_json, "python, csv module only", alone),
+    )
+
+
+def _figure(
+    name: str, peak: float, seconds: tuple[float, ...], baseline: str, bare: tuple[float, ...]
+) -> Figure:
+    return Figure(
+        name=f"{name}, CPU, peak {peak:.0f} MB (target {MAX_MEGABYTES} MB)",
+        values=seconds,
+        baseline=baseline,
+        baseline_values=bare,
+        target=MAX_RATIO * sorted(bare)[len(bare) // 2],
     )
 
 
@@ -64,11 +87,14 @@ def write_export(path: Path, rows: int) -> None:
         writer.writerows(islice(_repeated(recorded, at), rows))
 
 
-def peak_megabytes(path: Path) -> float:
-    """Return the peak resident size, in MB, of a process that does nothing but parse `path`."""
-    command = [sys.executable, "-c", _PEAK, str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return int(done.stdout) * 1024 / 1e6
+def _process(name: str, path: Path) -> tuple[float, float]:
+    """Return the CPU seconds and the peak resident MB of a process that reads `path`."""
+    command = [sys.executable, "-c", _PROGRAMS[name] + _USED, str(path)]
+    with tempfile.TemporaryFile() as out:
+        subprocess.run(command, check=True, stdout=out, stderr=subprocess.DEVNULL)
+        out.seek(max(out.tell() - _TAIL, 0))
+        seconds, kilobytes = out.read().split()[-2:]
+    return float(seconds), int(kilobytes) * 1024 / 1e6
 
 
 def _repeated(recorded: list[list[str]], at: dict[str, int]) -> Iterator[list[str]]:
@@ -92,15 +118,10 @@ def _other_digits(text: str, digits: random.Random) -> str:
     return text[:1] + "".join(made)
 
 
-def _seconds(work: Callable[[Path], None], path: Path) -> float:
-    start = time.perf_counter()
+def _seconds(work: Callable[[Path], object], path: Path) -> float:
+    start = time.process_time()
     work(path)
-    return time.perf_counter() - start
-
-
-def _parse(path: Path) -> None:
-    for _ in iter_kernels(path):
-        pass
+    return time.process_time() - start
 
 
 def _bare(path: Path) -> None:

@@ -34,12 +34,12 @@ from bot.storage.files import ArtifactFiles
 from cogs.embeds import illustration_embeds, open_files, reply_embed
 from cogs.picking import picker_view
 from runner.settings import RECORDINGS
+from runner_client.captures import CaptureOptions
 from runner_client.wire import (
     Artifact,
     Benchmark,
     BenchmarkResult,
     BenchmarkStatus,
-    CaptureOptions,
     Check,
     JobResult,
     System,
@@ -96,23 +96,23 @@ def measure() -> list[Figure]:
     return [
         Figure(
             name=f"reply from {KERNELS} kernels, CPU",
-            seconds=tuple(run.reply_s for run in runs),
+            values=tuple(run.reply_s for run in runs),
             baseline=drawn,
-            baseline_seconds=empty,
-            target_s=TARGET_S,
+            baseline_values=empty,
+            target=TARGET_S,
         ),
         Figure(
             name="longest hold of the event loop",
-            seconds=tuple(run.held_s for run in runs),
+            values=tuple(run.held_s for run in runs),
             baseline="an idle loop",
-            baseline_seconds=tuple(run.idle_s for run in runs),
-            target_s=LAG_TARGET_S,
+            baseline_values=tuple(run.idle_s for run in runs),
+            target=LAG_TARGET_S,
         ),
         Figure(
             name="one kernel chosen, CPU",
-            seconds=tuple(run.choice_s for run in runs),
+            values=tuple(run.choice_s for run in runs),
             baseline=drawn,
-            baseline_seconds=empty,
+            baseline_values=empty,
         ),
     ]
 

@@ -33,10 +33,10 @@ def measure(csv: Path | None = None, runs: int = RUNS) -> tuple[Figure, ...]:
     return tuple(
         Figure(
             name=name,
-            seconds=seconds,
+            values=seconds,
             baseline="python, csv module only",
-            baseline_seconds=baseline,
-            target_s=TARGET_S,
+            baseline_values=baseline,
+            target=TARGET_S,
         )
         for name, seconds in zip(names, measured, strict=True)
     )

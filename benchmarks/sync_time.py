@@ -51,10 +51,10 @@ def measure(problems: int = PROBLEMS, runs: int = RUNS) -> tuple[Figure, ...]:
         seconds, baseline = asyncio.run(_measured(root, Path(folder) / "data", runs))
     figure = Figure(
         name=f"sync of {problems} unchanged problems",
-        seconds=seconds,
+        values=seconds,
         baseline="yaml.safe_load of the same files",
-        baseline_seconds=baseline,
-        target_s=TARGET_S,
+        baseline_values=baseline,
+        target=TARGET_S,
     )
     return (figure,)
 

@@ -4,11 +4,13 @@ import logging
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import ceil
 
 import discord
 from discord import app_commands
 
-from bot.jobs.errors import NcubotError
+from bot.jobs.errors import NcubotError, QuotaUsed
+from bot.phrases import at
 from bot.reports.neutral import inline
 from bot.wording import sentence
 
@@ -21,6 +23,14 @@ class NotAdmin(app_commands.CheckFailure):
     """Somebody without the admin permission called an admin's command."""
 
 
+class NotLetIn(app_commands.CheckFailure):
+    """Somebody may not use the bot; `refusal` says why."""
+
+    def __init__(self, refusal: NcubotError) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
+
+
 async def answer(interaction: DiscordInteraction, text: str) -> None:
     """Send a private text: as the response while that is open, else as a follow-up."""
     if interaction.response.is_done():
@@ -30,8 +40,14 @@ async def answer(interaction: DiscordInteraction, text: str) -> None:
 
 
 def worded(error: NcubotError) -> str:
-    """Return the sentence of an expected error, harmless in Discord."""
-    return inline(sentence(error), SENTENCE_LIMIT)
+    """Return the sentence of an expected error, harmless in Discord.
+
+    A moment to come is shown as every reader's own Discord words it: `in 3 hours`.
+    """
+    text = inline(sentence(error), SENTENCE_LIMIT)
+    if isinstance(error, QuotaUsed) and error.until is not None:
+        return text.replace(at(error.until), f"<t:{ceil(error.until.timestamp())}:R>")
+    return text
 
 
 @asynccontextmanager
@@ -57,6 +73,8 @@ def _error_text(interaction: DiscordInteraction, error: Exception) -> str:
     cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
     if isinstance(cause, NcubotError):
         return worded(cause)
+    if isinstance(cause, NotLetIn):
+        return worded(cause.refusal)
     if isinstance(cause, NotAdmin):
         return (
             "This command is for admins: it needs the Manage Server permission or the admin role."

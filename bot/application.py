@@ -11,6 +11,7 @@ from bot.client import NcuBot
 from bot.jobs.errors import DiscordRefused
 from bot.services import open_with_runner
 from bot.settings import BotSettings
+from bot.web.service import serving
 from runner_client.secret import Secret
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -31,14 +32,27 @@ async def _stoppable(settings: BotSettings, token: Secret) -> None:
 
 
 async def serve(settings: BotSettings, token: Secret) -> None:
-    """Serve Discord until cancelled. Raises NcubotError for what cannot start."""
+    """Serve Discord and terminals until cancelled. Raises NcubotError for what cannot start."""
     services = await open_with_runner(settings)
     try:
-        async with NcuBot(services) as bot:
-            await bot.start(token.reveal())
+        async with serving(services), NcuBot(services) as bot:
+            await _listen(bot, token)
     except discord.LoginFailure:
         raise DiscordRefused("it does not accept the token") from None
     except (aiohttp.ClientConnectorError, discord.HTTPException) as error:
         raise DiscordRefused(str(error)) from error
     finally:
         await services.close()
+
+
+async def _listen(bot: NcuBot, token: Secret) -> None:
+    """Hear Discord until cancelled, and then on while the bot ends what it is at."""
+    hearing = asyncio.create_task(bot.start(token.reveal()))
+    try:
+        await asyncio.shield(hearing)
+    except asyncio.CancelledError:
+        await bot.close()
+        raise
+    finally:
+        hearing.cancel()
+        await asyncio.gather(hearing, return_exceptions=True)

@@ -10,7 +10,7 @@ import msgspec
 from discord import app_commands
 from discord.ext import commands
 
-from bot.answers import DiscordInteraction, answer_error
+from bot.answers import DiscordInteraction, answer, answer_error
 from bot.services import Services, provide
 
 log = logging.getLogger(__name__)
@@ -21,12 +21,22 @@ EXTENSIONS = (
     "cogs.menu",
     "cogs.profile",
     "cogs.profiles",
+    "cogs.user_admin",
+    "cogs.runners",
 )
 TREE_FILE = "commands.sha256"
+ENDING = "The bot is about to restart: try again in a minute. Jobs under way are not lost."
 
 
 class AnsweringTree(app_commands.CommandTree[discord.Client]):
     """A command tree that leaves no interaction without an answer."""
+
+    async def interaction_check(self, interaction: DiscordInteraction, /) -> bool:
+        """Take no commands from when the bot is about to end."""
+        ending = isinstance(self.client, NcuBot) and self.client.is_ending
+        if ending and interaction.type is discord.InteractionType.application_command:
+            await answer(interaction, ENDING)
+        return not ending
 
     async def on_error(
         self, interaction: DiscordInteraction, error: app_commands.AppCommandError, /
@@ -50,7 +60,13 @@ class NcuBot(commands.Bot):
             tree_cls=AnsweringTree,
         )
         self._data = services.settings.data
+        self.is_ending = False
         provide(self, services)
+
+    async def close(self) -> None:
+        """Take no more commands, let the cogs end what they are at, and leave Discord."""
+        self.is_ending = True
+        await super().close()
 
     async def setup_hook(self) -> None:
         """Load the cogs and tell Discord about their commands where they changed."""

@@ -8,9 +8,10 @@ from bot.jobs.errors import NcubotError
 from bot.jobs.runners import Runners
 from bot.leaderboards.errors import SourceError
 from bot.leaderboards.reading import read_folder
+from bot.phrases import listed, short
 from bot.settings import BotSettings
 from bot.storage.inspect import DatabaseState, inspect_database
-from bot.wording import listed, sentence, short
+from bot.wording import sentence
 from runner_client.wire import Finding, Health, Level
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from runner_client.wire import FailureKind
+from runner_client.wire import FailureKind, JobResult
 
 
 class Fault(StrEnum):
@@ -222,6 +222,12 @@ _ROWS = (
         "open the .ncu-rep file in Nsight Compute",
     ),
     FailureRow(
+        FailureKind.CAPTURE_UNAVAILABLE,
+        Fault.USER,
+        "This runner cannot make such a capture",
+        "choose another capture mode, `first` is always there",
+    ),
+    FailureRow(
         FailureKind.CANCELLED,
         Fault.USER,
         "The job was cancelled",
@@ -252,3 +258,16 @@ _ROWS = (
 )
 FAILURES: Mapping[FailureKind, FailureRow] = MappingProxyType({row.kind: row for row in _ROWS})
 """Every kind, in the order of the table."""
+
+
+def charged(kind: str) -> bool:
+    """Whether a job that failed so counts; what is not in the table is the operator's fault."""
+    return kind in FAILURES and FAILURES[FailureKind(kind)].charged
+
+
+def result_charged(result: JobResult) -> bool:
+    """Whether a job counts that ended so: if a benchmark gave counters, or failed by its author."""
+    if result.failure is not None:
+        return charged(result.failure.kind)
+    failures = [entry.failure for entry in result.benchmarks]
+    return any(failure is None or charged(failure.kind) for failure in failures)

@@ -13,6 +13,7 @@ PERMISSIONS = {
     "Send Messages": 1 << 11,
     "Embed Links": 1 << 14,
     "Attach Files": 1 << 15,
+    "Read Message History": 1 << 16,
     "Create Private Threads": 1 << 36,
     "Send Messages in Threads": 1 << 38,
 }

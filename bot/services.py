@@ -9,7 +9,12 @@ from datetime import timedelta
 
 from msgspec import structs
 
+from bot.accounts.members import Members
 from bot.embedded import embedded_runner
+from bot.jobs.entrance import limits_of
+from bot.jobs.health import RunnerWatch
+from bot.jobs.history import JobHistory
+from bot.jobs.retention import Retention
 from bot.jobs.runners import Runners
 from bot.jobs.service import JobService
 from bot.leaderboards.catalogue import Catalogue
@@ -20,8 +25,13 @@ from bot.leaderboards.service import LeaderboardService, Request
 from bot.reports.pictures.worker import PictureWorker
 from bot.settings import BotSettings, load_settings
 from bot.storage.accounts import Accounts
-from bot.storage.audit import Who
-from bot.storage.database import open_database
+from bot.storage.audit import Audit, Who
+from bot.storage.bans import Bans
+from bot.storage.database import Database, open_database
+from bot.storage.deliveries import Deliveries
+from bot.storage.files import ArtifactFiles
+from bot.storage.gate import Gate
+from bot.storage.terminal_jobs import TerminalJobs
 from bot.wording import sentence
 
 log = logging.getLogger(__name__)
@@ -34,9 +44,17 @@ class Services:
     settings: BotSettings
     catalogue: Catalogue
     accounts: Accounts
+    bans: Bans
+    members: Members
     jobs: JobService
+    history: JobHistory
+    terminal_jobs: TerminalJobs
+    gate: Gate
+    deliveries: Deliveries
     leaderboards: LeaderboardService
     runners: Runners
+    watch: RunnerWatch
+    audit: Audit
     pictures: PictureWorker
     stack: AsyncExitStack
 
@@ -53,22 +71,37 @@ async def open_services(settings: BotSettings) -> Services:
     async with AsyncExitStack() as stack:
         database = await open_database(settings.database)
         stack.push_async_callback(database.close)
-        catalogue, accounts = Catalogue(), Accounts(database)
+        catalogue, accounts, bans = Catalogue(), Accounts(database), Bans(database)
+        await bans.load()
         leaderboards = LeaderboardService(database, catalogue, settings, check_task)
         await _load_problems(settings, leaderboards)
         _keep_current(settings, leaderboards, stack)
         names = GpuNames(settings.gpu_aliases)
         runners = Runners(settings.runners, settings.max_artifact_bytes, names)
         stack.push_async_callback(runners.close)
+        watch = await _watch_runners(settings, database, runners, stack)
+        _in_background(Retention(settings, database).watch(), stack)
         pictures = PictureWorker(settings.data)
         stack.push_async_callback(pictures.close)
+        jobs = JobService(settings, database, accounts, catalogue, runners)
+        files = ArtifactFiles(settings.data)
+        members = Members(database, bans, jobs, files, limits_of(settings))
+        _in_background(members.forget_periodically(), stack)
         return Services(
             settings=settings,
             catalogue=catalogue,
             accounts=accounts,
-            jobs=JobService(settings, database, accounts, catalogue, runners),
+            bans=bans,
+            members=members,
+            jobs=jobs,
+            history=JobHistory(database, jobs, files),
+            terminal_jobs=TerminalJobs(database),
+            gate=Gate(database),
+            deliveries=Deliveries(database),
             leaderboards=leaderboards,
             runners=runners,
+            watch=watch,
+            audit=Audit(database),
             pictures=pictures,
             stack=stack.pop_all(),
         )
@@ -85,6 +118,17 @@ async def _load_problems(settings: BotSettings, leaderboards: LeaderboardService
         log.warning("problem %s cannot be used: %s", fault.name, fault.error)
     for skip in report.skipped:
         log.warning("problem %s was left as it is: %s", skip.name, skip.reason)
+
+
+async def _watch_runners(
+    settings: BotSettings, database: Database, runners: Runners, stack: AsyncExitStack
+) -> RunnerWatch:
+    """Look at the runners now, and again and again."""
+    watch = RunnerWatch(settings.runners, database, runners)
+    stack.push_async_callback(watch.close)
+    await watch.look()
+    _in_background(watch.watch(settings.runner_poll), stack)
+    return watch
 
 
 def _keep_current(
@@ -125,6 +169,12 @@ _SHARED = "_ncubot_services"
 def provide(host_bot: object, services: Services) -> None:
     """Let the cogs of `host_bot` use `services`, which the caller closes."""
     setattr(host_bot, _SHARED, _Shared(services=services, ours=False))
+
+
+def services_of(host_bot: object) -> Services | None:
+    """Return the services that the cogs of a host bot hold, None where none of them is loaded."""
+    shared = getattr(host_bot, _SHARED, None)
+    return shared.services if isinstance(shared, _Shared) else None
 
 
 async def acquire(host_bot: object) -> Services:

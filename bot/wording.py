@@ -1,18 +1,17 @@
 """Where errors become sentences. Plain text; whoever sends it to Discord escapes it."""
 
-from collections.abc import Iterable
 from functools import singledispatch
 
+from bot.accounts.words import account_sentence
 from bot.config import ConfigError
 from bot.failures import FAILURES
 from bot.jobs import errors
 from bot.leaderboards.check.model import Verdict
 from bot.leaderboards.errors import GrammarError, SourceError, SyncBusy
+from bot.phrases import MAX_TEXT, listed, short
 from bot.storage import errors as storage
 from runner_client.wire import Failure, FailureKind
 
-MAX_LISTED = 12
-MAX_TEXT = 200
 MAX_CHOICES = 800
 """For evidence that lists what the user can choose instead."""
 _CHOICES = {FailureKind.FILTER_MATCHED_NONE, FailureKind.NOT_RECORDED}
@@ -30,27 +29,19 @@ def failure_sentence(failure: Failure) -> str:
     return f"{row.cause}{f' ({detail})' if detail else ''}: {row.mend}."
 
 
-def short(text: str, limit: int = MAX_TEXT) -> str:
-    """Put somebody else's text on one line and cut it."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Join names for a sentence, at most MAX_LISTED of them."""
-    every = [short(name, 100) for name in names]
-    more = f" and {len(every) - MAX_LISTED} more" if len(every) > MAX_LISTED else ""
-    return ", ".join(every[:MAX_LISTED]) + more
-
-
 @singledispatch
 def _sentence(error: errors.NcubotError) -> str:
     raise NotImplementedError(type(error))
 
 
 @_sentence.register
-def _(_: errors.NotRegistered) -> str:
-    return "You have no account yet: type /register first."
+def _(error: errors.AccountRefusal) -> str:
+    return account_sentence(error)
+
+
+@_sentence.register
+def _(_: errors.JobsStopped) -> str:
+    return "An admin lets the bot take no jobs at the moment: try again later."
 
 
 @_sentence.register
@@ -196,8 +187,73 @@ def _(error: errors.NotYours) -> str:
 
 
 @_sentence.register
+def _(error: errors.OptionForAdmins) -> str:
+    return (
+        f"Option {error.option} is for admins, who have the Manage Server permission or the admin "
+        "role: leave it out for your own."
+    )
+
+
+@_sentence.register
+def _(error: errors.JobUnderWay) -> str:
+    return (
+        f"Job {error.job_id[:8]} is still {error.phase}: wait for its reply, or end it with "
+        "/profiles cancel."
+    )
+
+
+@_sentence.register
+def _(error: errors.JobOver) -> str:
+    return f"Job {error.job_id[:8]} has ended already: /profiles show has what came of it."
+
+
+@_sentence.register
+def _(error: errors.FilesGone) -> str:
+    return (
+        f"The files of job {error.job_id[:8]} are no longer kept here, since "
+        f"{error.at:%Y-%m-%d %H:%M} UTC: profile again."
+    )
+
+
+@_sentence.register
+def _(error: errors.NoFiles) -> str:
+    return f"Job {error.job_id[:8]} brought no files: /profiles show says why."
+
+
+@_sentence.register
+def _(_: errors.NotSent) -> str:
+    return "Discord did not take the rest of the reply: try the same command again."
+
+
+@_sentence.register
+def _(error: errors.RunnerUnknown) -> str:
+    return f'No runner "{short(error.name, 63)}"; there are {_or_none(error.known)}.'
+
+
+@_sentence.register
+def _(error: errors.CannotServe) -> str:
+    return (
+        f"Terminals cannot be served on {error.address} ({short(error.reason)}): "
+        "set another web_port or web_host."
+    )
+
+
+@_sentence.register
 def _(error: errors.DiscordRefused) -> str:
     return f"Discord did not let the bot in ({short(error.reason)}): check DISCORD_TOKEN."
+
+
+@_sentence.register
+def _(error: errors.BotBroken) -> str:
+    return f"Something broke on our side, not yours: tell an admin the number {error.number}."
+
+
+@_sentence.register
+def _(error: errors.PermissionsMissing) -> str:
+    return (
+        f"In this channel the bot lacks {listed(error.names)}, and could not send your results: an "
+        "admin must allow it, or type the command in another channel."
+    )
 
 
 @_sentence.register

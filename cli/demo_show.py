@@ -46,4 +46,5 @@ async def _keep_page(world: World) -> None:
     async with world.page() as page:
         click.echo(f"\nThe same in your browser: {page.url}")
         click.echo("Type /profile there and attach a file; Ctrl-C here ends the demo.")
+        click.echo(f"For popcorn-cli: POPCORN_API_URL={world.web}, then /register in the page.")
         await page.wait_closed()

@@ -17,6 +17,7 @@ from bot.client import NcuBot
 from bot.embedded import embedded_runner
 from bot.services import open_services
 from bot.settings import BotSettings, packaged_problems
+from bot.web.service import serving
 
 ENGINE_LOCAL = "local"
 ENGINE_RECORDED = "recorded"
@@ -36,13 +37,14 @@ def engine_here() -> str:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A channel of a simulated server and one member in it."""
+    """A channel of a simulated server and one member in it; terminals are served at `web`."""
 
     env: simcord.Env
     channel: ChannelHandle
     member: MemberActor
     gpu: str
     sample: Path
+    web: str | None
 
     @property
     def invocation(self) -> str:
@@ -82,8 +84,9 @@ async def open_world(engine: str) -> AsyncIterator[World]:
         address = await stack.enter_async_context(
             embedded_runner(data / "runner", engine, data / "runner.log")
         )
-        services = await open_services(BotSettings(data=data, runners=(address,)))
+        services = await open_services(BotSettings(data=data, runners=(address,), web_port=0))
         stack.push_async_callback(services.close)
+        web = await stack.enter_async_context(serving(services))
         bot = NcuBot(services)
         env = await stack.enter_async_context(simcord.run(bot, settle_timeout=SETTLE_S[engine]))
         if bot.user is not None:
@@ -95,4 +98,5 @@ async def open_world(engine: str) -> AsyncIterator[World]:
             member=guild.add_member(env.create_user("alice")),
             gpu=address.gpu,
             sample=packaged_problems() / SAMPLE,
+            web=web,
         )

@@ -20,7 +20,19 @@ import click
     type=click.Choice(("function", "demangled", "mangled")),
     help="Form of the name that the filter is matched against.",
 )
-@click.option("--launch-count", type=click.IntRange(1, 1_000), default=10, show_default=True)
+@click.option(
+    "--launch-count", type=click.IntRange(1, 1_000), help="Most launches captured; 10 if not given."
+)
+@click.option(
+    "--capture",
+    type=click.Choice(("hot", "first", "range", "profiler-api", "timeline", "census")),
+    help="What is captured; hot, or first with a kernel filter or a launch count.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(("quick", "standard", "full", "roofline")),
+    help="How many counters ncu takes; full if not given.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -18,11 +18,12 @@ from bot.jobs.source import decode_source
 from bot.jobs.spec import build_spec
 from bot.jobs.validate import check_capture, check_ending, check_single_gpu, choose_benchmarks
 from bot.leaderboards.task import load_task
+from bot.reports.coverage import census_table, coverage_lines
 from bot.reports.table import render_table
 from bot.wording import failure_sentence, sentence
 from cli.runner_settings import runner_settings
 from counters.names import escaped
-from counters.parse import read_report
+from counters.parse import read_summary
 from runner.app import create_engine
 from runner.engine import Engine
 from runner.jobs.events import EventLog
@@ -30,11 +31,19 @@ from runner.jobs.job import Executor, LiveJob
 from runner.jobs.store import Store
 from runner.recorded import BadRecording
 from runner.settings import RunnerSettings
+from runner_client.captures import (
+    TIMED,
+    WITHOUT_COUNTERS,
+    CaptureMode,
+    CaptureOptions,
+    KernelNameBase,
+    Preset,
+    capture_options,
+)
 from runner_client.wire import (
     MAX_SOURCE_BYTES,
     BenchmarkResult,
     BenchmarkStatus,
-    CaptureOptions,
     Capturing,
     Exporting,
     JobEvent,
@@ -175,10 +184,17 @@ def _capturing(event: Capturing) -> str:
 
 
 def _capture(options: Mapping[str, str | int | None]) -> CaptureOptions:
-    names = ("kernel_name", "kernel_name_base", "launch_count")
-    given = {name: options[name] for name in names if options[name] is not None}
+    mode, preset, base = (options[name] for name in ("capture", "preset", "kernel_name_base"))
+    name, count = options["kernel_name"], options["launch_count"]
     try:
-        return msgspec.convert(given, CaptureOptions)
+        chosen = capture_options(
+            mode=CaptureMode(str(mode)) if mode is not None else None,
+            preset=Preset(str(preset)) if preset is not None else None,
+            kernel_name=None if name is None else str(name),
+            kernel_name_base=KernelNameBase(str(base)) if base is not None else None,
+            launch_count=None if count is None else int(count),
+        )
+        return msgspec.convert(msgspec.to_builtins(chosen), CaptureOptions)
     except msgspec.ValidationError as error:
         raise click.ClickException(f"capture options: {error}") from error
 
@@ -208,10 +224,26 @@ def _print_benchmark(result: BenchmarkResult, out: Path, origin: str) -> None:
     if result.kernels:
         title = f"benchmark {result.index} · {result.spec}: {result.kernels} launches"
         click.echo(escaped(title + origin) + _verdict(result))
-        click.echo(render_table(read_report(out / f"ncu-details.{result.index}.csv")))
+        click.echo(render_table(read_summary(out / f"ncu-details.{result.index}.csv")))
+    _print_coverage(result, origin)
+
+
+def _print_coverage(result: BenchmarkResult, origin: str) -> None:
+    coverage = result.coverage
+    if coverage is None or not (result.kernels or coverage.census or result.artifacts):
+        return
+    if coverage.mode in WITHOUT_COUNTERS and result.failure is None:
+        title = f"benchmark {result.index} · {result.spec}: {coverage.mode.value}"
+        click.echo(escaped(title + origin) + _verdict(result))
+    if coverage.mode is CaptureMode.CENSUS and coverage.census is not None:
+        click.echo(census_table(coverage.census))
+    for line in coverage_lines(coverage, result.kernels):
+        click.echo(escaped(line))
 
 
 def _verdict(result: BenchmarkResult) -> str:
+    if result.coverage is not None and result.coverage.mode in TIMED:
+        return ", not checked"
     if result.check is None:
         return ""
     if result.check.passed:

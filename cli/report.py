@@ -1,24 +1,28 @@
 """`ncubot report`: the counter table of an exported CSV, or two of them side by side."""
 
 import io
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
 
 import click
 
 from bot.reports.compare import compare
 from bot.reports.compare_files import read_side
 from bot.reports.compare_text import comparison_json, comparison_markdown, render_comparison
-from bot.reports.json_report import to_json
+from bot.reports.json_report import JsonReport
 from bot.reports.table import render_markdown, render_table
-from counters.columns import missing_words
-from counters.errors import Lack, NoTable
-from counters.model import KernelReport
+from counters.columns import Coverage
+from counters.errors import Lack, NoTable, Scattered
+from counters.model import Kernel
 from counters.names import escaped
-from counters.parse import read_report
+from counters.parse import iter_launches, read_report, read_summary
+from counters.source import Notes
 
 _T = TypeVar("_T")
 _FORMATS = ("table", "markdown", "json")
@@ -48,9 +52,12 @@ def command(csv: Path, against: Path | None, form: str) -> None:
     if against is not None:
         _compare(csv, against, form)
         return
-    report = _read(csv, read_report)
-    _print(report, form)
-    _print_doubts(report)
+    if form == "json":
+        _print_json(csv)
+        return
+    summary = _read(csv, read_summary)
+    _echo(render_table(summary) if form == "table" else render_markdown(summary))
+    _print_doubts(summary.coverage, summary.unread)
 
 
 def _compare(csv: Path, against: Path, form: str) -> None:
@@ -63,7 +70,8 @@ def _compare(csv: Path, against: Path, form: str) -> None:
     else:
         _echo(comparison_markdown(comparison))
     for side in sides:
-        _print_doubts(side.report, f"{escaped(side.name)}: ")
+        where = f"{escaped(side.name)}: "
+        _print_doubts(side.report.coverage, side.report.unread, where)
 
 
 def _read(path: Path, read: Callable[[Path], _T]) -> _T:
@@ -76,11 +84,34 @@ def _read(path: Path, read: Callable[[Path], _T]) -> _T:
         raise click.ClickException(f"{name} cannot be read: {error.strerror}.") from error
 
 
-def _print(report: KernelReport, form: str) -> None:
-    if form == "json":
-        click.echo(to_json(report))
-        return
-    _echo(render_table(report) if form == "table" else render_markdown(report))
+def _print_json(csv: Path) -> None:
+    """Print launch by launch what was read; it waits on the disk until the last row was read.
+
+    So no half document is printed where the file cannot be read to its end.
+    """
+    with TemporaryFile() as spool:
+        coverage, unread = _read(csv, lambda path: _spool(spool, path))
+        spool.seek(0)
+        shutil.copyfileobj(spool, sys.stdout.buffer)
+    click.echo()
+    _print_doubts(coverage, unread)
+
+
+def _spool(spool: IO[bytes], path: Path) -> tuple[Coverage, tuple[str, ...]]:
+    if path.is_file():
+        notes = Notes()
+        with suppress(Scattered):
+            return _written(spool, iter_launches(path, notes)), notes.done()
+    spool.seek(0)
+    spool.truncate()
+    report = read_report(path)
+    return _written(spool, report.kernels), report.unread
+
+
+def _written(spool: IO[bytes], kernels: Iterable[Kernel]) -> Coverage:
+    report = JsonReport(kernels)
+    spool.writelines(report)
+    return report.coverage
 
 
 def _echo(text: str) -> None:
@@ -90,9 +121,9 @@ def _echo(text: str) -> None:
     click.echo(text)
 
 
-def _print_doubts(report: KernelReport, where: str = "") -> None:
-    if report.degraded:
-        missing = f"{report.missing_share:.0%} of this table is missing"
-        click.echo(f"{where}degraded: {missing}: {missing_words(report.kernels)}", err=True)
-    for note in report.unread:
+def _print_doubts(coverage: Coverage, unread: Iterable[str], where: str = "") -> None:
+    if coverage.degraded:
+        missing = f"{coverage.missing_share:.0%} of this table is missing"
+        click.echo(f"{where}degraded: {missing}: {coverage.missing_words}", err=True)
+    for note in unread:
         click.echo(f"{where}not read: {escaped(note)}", err=True)

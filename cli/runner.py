@@ -10,7 +10,8 @@ import click
 @click.option("--host", help="Address to serve on; off loopback a token is needed.")
 @click.option("--port", type=click.IntRange(0, 65_535), help="0 takes a free one.")
 @click.option("--data", type=click.Path(path_type=Path), help="Folder for jobs and results.")
-@click.option("--engine", type=click.Choice(("local", "recorded")))
+@click.option("--engine", type=click.Choice(("local", "recorded", "ray")))
+@click.option("--address", "ray_address", help="HOST:PORT of the Ray cluster, for engine ray.")
 @click.option("--gpu", help="GPU name as competitions write it; the driver's where not given.")
 @click.option("--python", help="Interpreter for the evaluators.")
 @click.option("--ncu", help="Nsight Compute's command line.")
@@ -24,6 +25,7 @@ def command(
 
     from cli.runner_settings import runner_settings  # noqa: PLC0415 - as above
     from runner.app import serve  # noqa: PLC0415 - as above
+    from runner.cluster.errors import NoCluster  # noqa: PLC0415 - as above
     from runner.recorded import BadRecording  # noqa: PLC0415 - as above
     from runner.service.tls import BadCertificate  # noqa: PLC0415 - as above
     from runner_client.logs import configure, secrets_in  # noqa: PLC0415 - as above
@@ -36,7 +38,7 @@ def command(
     configure(settings.log_format, secrets_in(settings))
     try:
         asyncio.run(serve(settings, _announce, end_with_stdin=end_with_stdin))
-    except (BadCertificate, BadRecording) as error:
+    except (BadCertificate, BadRecording, NoCluster) as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)

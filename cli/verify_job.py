@@ -23,7 +23,8 @@ from counters.model import KernelReport
 from counters.names import escaped
 from counters.parse import read_report
 from runner.jobs.store import Store
-from runner_client.wire import Benchmark, CaptureOptions, JobResult, JobSpec, Mode
+from runner_client.captures import CaptureOptions
+from runner_client.wire import Benchmark, JobResult, JobSpec, Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,19 @@
-"""From a file and what somebody chose to a delivered profile: one way in for command and menu."""
+"""From a file and what somebody chose to an accepted job: one way in for command and menu."""
 
 from dataclasses import dataclass, field
 
 import discord
 
 from bot.answers import DiscordInteraction, refusals_answered
-from bot.jobs.errors import FileTooLarge, FileUnreadable
+from bot.jobs.errors import FileTooLarge, FileUnreadable, NotRegistered
 from bot.jobs.model import ProfileRequest
 from bot.services import Services
-from cogs.following import follow
+from cogs.address import address_of, check_permissions
+from cogs.cancelling import office_of
+from cogs.registering import offer
+from runner_client.captures import CaptureOptions
 from runner_client.logs import about_job
-from runner_client.wire import MAX_SOURCE_BYTES, CaptureOptions
+from runner_client.wire import MAX_SOURCE_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,10 @@ async def profile(
     submission: discord.Attachment,
     asked: Asked,
 ) -> None:
-    """Check, queue, follow and deliver one profile; the interaction was deferred privately."""
+    """Read the file and accept one profile; the interaction was deferred privately.
+
+    The office of the bot takes it from there, whatever becomes of the interaction.
+    """
     async with refusals_answered(interaction):
         request = ProfileRequest(
             user_id=interaction.user.id,
@@ -42,9 +48,22 @@ async def profile(
             channel_id=interaction.channel_id,
             guild_id=interaction.guild_id,
         )
-        job = await services.jobs.submit(request)
-        with about_job(job.id):
-            await follow(interaction, services, job)
+        try:
+            await accept(interaction, services, request)
+        except NotRegistered:
+            if not await offer(interaction, request):
+                raise
+
+
+async def accept(
+    interaction: DiscordInteraction, services: Services, request: ProfileRequest
+) -> None:
+    """Check and accept a request; the interaction was deferred privately. Raises Refused."""
+    await check_permissions(interaction, services.watch.announce)
+    address = address_of(interaction, services.settings.upload_limit)
+    job = await services.jobs.submit(request, address)
+    with about_job(job.id):
+        await office_of(interaction.client).accept(job, address)
 
 
 async def read(submission: discord.Attachment) -> bytes:

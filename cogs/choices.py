@@ -1,6 +1,6 @@
 """What the options of /profile offer while somebody types. From memory, never the database."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from discord import app_commands
 
@@ -52,6 +52,13 @@ def benchmark_choices(board: Leaderboard | None, typed: str) -> list[app_command
     return [
         app_commands.Choice(name=_shown(labels[index]), value=index) for index in matching[:MOST]
     ]
+
+
+def rule_choices(words: Mapping[str, str], typed: str) -> list[app_commands.Choice[str]]:
+    """Offer the rules of the settings: their words by their keys."""
+    wanted = typed.strip().casefold()
+    keys = [key for key, said in words.items() if wanted in said.casefold() or wanted == key]
+    return [app_commands.Choice(name=_shown(words[key]), value=key) for key in keys[:MOST]]
 
 
 def _matching(names: Iterable[str], typed: str) -> list[str]:

@@ -8,22 +8,34 @@ from discord.ext import commands
 
 from bot.answers import DiscordInteraction, answer, answer_error, refusals_answered
 from bot.jobs.errors import OptionInvalid
-from bot.reports.neutral import code
+from bot.reports.neutral import clip
 from bot.services import Services
 from cogs.asking import Asked, profile
 from cogs.choices import MOST, NAME_LIMIT
-from cogs.service import ServiceCog
-from runner_client.wire import CaptureOptions
+from cogs.desk import JobCog
+from cogs.gate import Gated, check_let_in
+from runner_client.captures import CaptureMode, CaptureOptions, Preset, capture_options
 
 MENU = "Profile this kernel"
 SUITABLE = (".py", ".cu", ".cuh", ".cpp")
 NOTHING_ATTACHED = "That message has no attachment: choose one with a kernel file."
 NOTHING_SUITABLE = f"No attachment of that message is a kernel file ({', '.join(SUITABLE)})."
 FILE_DECIDES = "As the file's #!POPCORN line says"
+USUAL = "Hot kernels, or the first that the filter names"
+CAPTURES = (
+    ("hot", "Hot kernels", "the kernels that hold 95 % of the time, full counters"),
+    ("hot:quick", "Hot kernels, quick", "few counters: faster, and a small report"),
+    ("hot:standard", "Hot kernels, standard", "the usual sections"),
+    ("hot:roofline", "Hot kernels, roofline", "what a roofline needs"),
+    ("first", "First launches", "from the start of the call, full counters"),
+    ("first:quick", "First launches, quick", "few counters: faster, and a small report"),
+    ("range", "Whole range", "the call as one, full counters"),
+    ("census", "Census", "every kernel by time within seconds, no counters"),
+)
 Field = ui.Select[ui.Modal] | ui.TextInput[ui.Modal]
 
 
-class ProfileForm(ui.Modal, title=MENU):
+class ProfileForm(Gated, ui.Modal, title=MENU):
     """Asks for the rest, then goes the way of /profile."""
 
     def __init__(self, services: Services, submission: discord.Attachment, place: str) -> None:
@@ -34,11 +46,14 @@ class ProfileForm(ui.Modal, title=MENU):
         self.gpu = _field("gpu", list(services.runners.gpus()))
         self.benchmark = _text("benchmark", "A number; empty means every shape", 4)
         self.kernel = _text("kernel", "A name, or regex:EXPRESSION; empty means all", 1_024)
-        self.add_item(ui.TextDisplay(f"{code(submission.filename, 100)} {place}".strip()))
-        self.add_item(ui.Label(text="Leaderboard", component=self.leaderboard))
+        self.capture = _captures()
+        # Five parts are all that a form can have, so that the file is named beside the first.
+        shown = clip(f"{submission.filename} {place}".strip(), 100)
+        self.add_item(ui.Label(text="Leaderboard", description=shown, component=self.leaderboard))
         self.add_item(ui.Label(text="GPU", component=self.gpu))
         self.add_item(ui.Label(text="Benchmark", component=self.benchmark))
         self.add_item(ui.Label(text="Kernel filter", component=self.kernel))
+        self.add_item(ui.Label(text="Capture", component=self.capture))
 
     async def on_submit(self, interaction: DiscordInteraction, /) -> None:
         """Profile the file."""
@@ -48,7 +63,7 @@ class ProfileForm(ui.Modal, title=MENU):
                 leaderboard=_value(self.leaderboard),
                 gpu=_value(self.gpu),
                 benchmark=_number(_value(self.benchmark)),
-                capture=CaptureOptions(kernel_name=_value(self.kernel)),
+                capture=_capture(_value(self.capture), _value(self.kernel)),
             )
             await profile(interaction, self._services, self._submission, asked)
 
@@ -59,12 +74,13 @@ class ProfileForm(ui.Modal, title=MENU):
         await answer_error(interaction, error)
 
 
-class Menu(ServiceCog):
+class Menu(JobCog):
     """The message menu."""
 
     def __init__(self, bot: commands.Bot) -> None:
         super().__init__(bot)
         self._menu = app_commands.ContextMenu(name=MENU, callback=self.open_form)
+        self._menu.add_check(check_let_in)
         self._menu.error(self._failed)
 
     async def cog_load(self) -> None:
@@ -110,6 +126,24 @@ def _field(name: str, values: list[str]) -> Field:
         discord.SelectOption(label=value, value=value, default=len(values) == 1) for value in values
     ]
     return ui.Select(custom_id=name, placeholder=FILE_DECIDES, options=options, required=False)
+
+
+def _captures() -> ui.Select[ui.Modal]:
+    """Return the menu of capture modes and presets, none of which means the usual ones."""
+    options = [
+        discord.SelectOption(label=label, value=value, description=why)
+        for value, label, why in CAPTURES
+    ]
+    return ui.Select(custom_id="capture", placeholder=USUAL, options=options, required=False)
+
+
+def _capture(chosen: str | None, kernel: str | None) -> CaptureOptions:
+    mode, _, preset = (chosen or "").partition(":")
+    return capture_options(
+        mode=CaptureMode(mode) if mode else None,
+        preset=Preset(preset) if preset else None,
+        kernel_name=kernel,
+    )
 
 
 def _text(name: str, placeholder: str, most: int) -> ui.TextInput[ui.Modal]:

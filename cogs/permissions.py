@@ -26,10 +26,15 @@ def admin_only(command: T) -> T:
     return command
 
 
-def _is_admin(interaction: DiscordInteraction) -> bool:
+def is_admin(interaction: DiscordInteraction, role: int | None) -> bool:
+    """Whether somebody has Manage Server or the `role` of the settings."""
     if interaction.guild is not None and interaction.permissions.manage_guild:
         return True
-    if _admin_role(interaction) in _roles(interaction):
+    return role in _roles(interaction)
+
+
+def _is_admin(interaction: DiscordInteraction) -> bool:
+    if is_admin(interaction, _admin_role(interaction)):
         return True
     raise NotAdmin
 

@@ -12,6 +12,7 @@ from bot.answers import DiscordInteraction, answer, answer_error, worded
 from bot.jobs.errors import NcubotError, ResultGone
 from bot.reports.picker import Picker, view_of
 from bot.services import Services
+from cogs.gate import Gated
 
 COG = "Kernels"
 GONE = "The counters of this profile are no longer kept"
@@ -19,6 +20,7 @@ NOT_THERE = "That kernel is not in the report: choose another one."
 
 
 class KernelSelect(
+    Gated,
     ui.DynamicItem[ui.Select[ui.View]],
     template=r"ncubot:kernels:(?P<job>[0-9a-f]{32}):(?P<benchmark>[0-9]{1,4}):(?P<page>[0-9]{1,3})",
 ):

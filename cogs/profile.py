@@ -10,18 +10,22 @@ from bot.answers import DiscordInteraction
 from bot.leaderboards.model import Leaderboard
 from cogs.asking import Asked, profile
 from cogs.choices import benchmark_choices, gpu_choices, leaderboard_choices
-from cogs.service import ServiceCog
-from runner_client.wire import (
+from cogs.desk import JobCog
+from runner_client.captures import (
     DEFAULT_LAUNCHES,
     MAX_LAUNCHES,
-    CaptureOptions,
+    CaptureMode,
     KernelNameBase,
+    Preset,
+    capture_options,
 )
 
 NameBase = Literal["function", "demangled", "mangled"]
+ModeName = Literal["hot", "first", "range", "census"]
+PresetName = Literal["quick", "standard", "full", "roofline"]
 
 
-class Profile(ServiceCog):
+class Profile(JobCog):
     """Profiles of submissions."""
 
     @app_commands.command(
@@ -35,6 +39,8 @@ class Profile(ServiceCog):
         kernel_name="Capture only kernels of this name, or regex:EXPRESSION",
         kernel_name_base="Which form of the name is compared",
         launch_count=f"Kernel launches captured a shape; {DEFAULT_LAUNCHES} where not given",
+        capture="What: the hot kernels (usual), the first launches, the range as one, or a count",
+        preset="How many counters; full where not given, fewer are faster and make smaller files",
     )
     async def profile(  # noqa: PLR0913, PLR0917 - Discord's options are the parameters
         self,
@@ -45,7 +51,9 @@ class Profile(ServiceCog):
         benchmark: app_commands.Range[int, 0, 9_999] | None = None,
         kernel_name: app_commands.Range[str, 1, 1_024] | None = None,
         kernel_name_base: NameBase | None = None,
-        launch_count: app_commands.Range[int, 1, MAX_LAUNCHES] = DEFAULT_LAUNCHES,
+        launch_count: app_commands.Range[int, 1, MAX_LAUNCHES] | None = None,
+        capture: ModeName | None = None,
+        preset: PresetName | None = None,
     ) -> None:
         """Check, queue, follow and deliver one profile."""
         await interaction.response.defer(ephemeral=True, thinking=True)
@@ -53,7 +61,9 @@ class Profile(ServiceCog):
             leaderboard=leaderboard,
             gpu=gpu,
             benchmark=benchmark,
-            capture=CaptureOptions(
+            capture=capture_options(
+                mode=CaptureMode(capture) if capture else None,
+                preset=Preset(preset) if preset else None,
                 kernel_name=kernel_name,
                 kernel_name_base=KernelNameBase(kernel_name_base) if kernel_name_base else None,
                 launch_count=launch_count,

@@ -5,6 +5,7 @@ from discord.ext import commands
 
 from bot.answers import DiscordInteraction, answer_error
 from bot.services import Services, acquire, release
+from cogs.gate import check_let_in
 
 
 class ServiceCog(commands.Cog):
@@ -22,6 +23,10 @@ class ServiceCog(commands.Cog):
     async def cog_unload(self) -> None:
         """Let go of the services."""
         await release(self.bot)
+
+    async def interaction_check(self, interaction: DiscordInteraction, /) -> bool:
+        """Let nobody banned call a command of this cog."""
+        return check_let_in(interaction)
 
     async def cog_app_command_error(
         self, interaction: DiscordInteraction, error: app_commands.AppCommandError

@@ -1,18 +1,19 @@
 """The buttons under the preview of a sync. Only the admin who asked may press them."""
 
+from typing import ClassVar
+
 import discord
 from discord import ui
 
-from bot.answers import DiscordInteraction, answer, answer_error, refusals_answered
+from bot.answers import DiscordInteraction, refusals_answered
 from bot.leaderboards.reading import Reading
 from bot.leaderboards.sync import SyncReport
 from bot.services import Services
 from bot.storage.audit import Who
 from cogs.board_texts import force_text, preview_text
 from cogs.embeds import WAITING
+from cogs.own_view import OwnView
 
-TIMEOUT_S = 600.0
-"""Below the 15 minutes for which Discord lets a reply be edited."""
 NOT_YOURS = "Only the admin who asked for this sync may press its buttons."
 
 
@@ -27,33 +28,10 @@ def report_embed(title: str, text: str) -> discord.Embed:
     return discord.Embed(title=title, description=text, colour=WAITING)
 
 
-class _OwnView(ui.View):
-    """Serves one member, and takes its buttons away when nobody presses them."""
+class _SyncButtons(OwnView):
+    """Acts for the admin who asked."""
 
-    def __init__(self, asked: DiscordInteraction) -> None:
-        super().__init__(timeout=TIMEOUT_S)
-        self.asked = asked
-
-    async def interaction_check(self, interaction: DiscordInteraction, /) -> bool:
-        """Let only the admin who asked press."""
-        if interaction.user.id == self.asked.user.id:
-            return True
-        await answer(interaction, NOT_YOURS)
-        return False
-
-    async def on_timeout(self) -> None:
-        """Take the buttons away; the preview stays."""
-        try:
-            await self.asked.edit_original_response(view=None)
-        except discord.HTTPException:
-            # The message was dismissed, which a private one can be.
-            return
-
-    async def on_error(
-        self, interaction: DiscordInteraction, error: Exception, /, *_: object
-    ) -> None:
-        """Answer what went wrong."""
-        await answer_error(interaction, error)
+    not_yours: ClassVar[str] = NOT_YOURS
 
     async def act(
         self, interaction: DiscordInteraction, services: Services, reading: Reading, *, force: bool
@@ -77,7 +55,7 @@ class _OwnView(ui.View):
         )
 
 
-class SyncView(_OwnView):
+class SyncView(_SyncButtons):
     """Apply, apply with what was held back, or cancel."""
 
     def __init__(
@@ -111,7 +89,7 @@ class SyncView(_OwnView):
         await self.give_up(interaction)
 
 
-class ForceView(_OwnView):
+class ForceView(_SyncButtons):
     """The second confirmation."""
 
     def __init__(self, asked: DiscordInteraction, services: Services, reading: Reading) -> None:

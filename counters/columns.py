@@ -4,7 +4,7 @@ A label counts only in its own section: "Memory Throughput" is a percentage in t
 section and byte/s in the memory section. A metric name means the same in every section.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -75,49 +75,8 @@ REGISTERS = Column(
 )
 COLUMNS = (DURATION, SM, MEMORY, DRAM, OCCUPANCY, REGISTERS)
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One kernel in the table: its counters in the order of COLUMNS, and its share of the time.
-
-    A counter that the export lacks is None. `share` (0..1) is of the sum of all known durations;
-    None where this kernel has none.
-    """
-
-    kernel: Kernel
-    cells: tuple[Metric | None, ...]
-    share: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """All rows in capture order; `total_ns` is the sum of the known durations, None without any."""
-
-    rows: tuple[Row, ...]
-    total_ns: float | None
-
-
-def make_table(kernels: Sequence[Kernel]) -> Table:
-    """Pick the table's counters out of the kernels."""
-    found = [_cells(kernel) for kernel in kernels]
-    durations = [nanoseconds(cells[0]) for cells in found]
-    known = [duration for duration in durations if duration is not None]
-    total = sum(known) if known and isfinite(sum(known)) else None
-    rows = (
-        Row(kernel, cells, _share(duration, total))
-        for kernel, cells, duration in zip(kernels, found, durations, strict=True)
-    )
-    return Table(tuple(rows), total)
-
-
-def missing_share(kernels: Sequence[Kernel]) -> float:
-    """Return table cells without a finite value over all table cells.
-
-    The cells of a kernel are its six counters and its share of the time; grid and block are not
-    counted, because a range replay has none by design. No kernels: 1.0, nothing was measured.
-    """
-    cells = [cell for row in make_table(kernels).rows for cell in _values(row)]
-    return cells.count(None) / len(cells) if cells else 1.0
+Cells = tuple[Metric | None, ...]
+"""What one launch has for each of COLUMNS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,37 +88,86 @@ class Missing:
     of: int
 
 
-def missing_counters(kernels: Sequence[Kernel]) -> tuple[Missing, ...]:
-    """Return the table's counters that any launch lacks, those that most lack first."""
-    cells = [row.cells for row in make_table(kernels).rows]
-    lacking = [
-        sum(cell is None or cell.value is None for cell in column)
-        for column in zip(*cells, strict=True)
-    ]
-    found = (
-        Missing(column.labels[0], count, len(cells))
-        for column, count in zip(COLUMNS, lacking, strict=False)
-        if count
-    )
-    return tuple(sorted(found, key=lambda missing: -missing.launches))
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the table was measured.
+
+    `lacking` counts for each of COLUMNS the launches without a finite value, `untimed` those
+    without a duration; `total_ns` is the sum of the known durations, None without any.
+    """
+
+    launches: int
+    lacking: tuple[int, ...]
+    untimed: int
+    total_ns: float | None
+
+    @property
+    def missing_share(self) -> float:
+        """Return table cells without a finite value over all table cells.
+
+        The cells of a launch are its six counters and its share of the time; grid and block are not
+        counted, because a range replay has none by design. No launch: 1.0, nothing was measured.
+        """
+        without_share = self.untimed if self.total_ns else self.launches
+        cells = self.launches * (len(self.lacking) + 1)
+        return (sum(self.lacking) + without_share) / cells if cells else 1.0
+
+    @property
+    def degraded(self) -> bool:
+        """Return whether too much is missing."""
+        return self.missing_share > DEGRADED_ABOVE
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """Return the table's counters that any launch lacks, those that most lack first."""
+        found = (
+            Missing(column.labels[0], count, self.launches)
+            for column, count in zip(COLUMNS, self.lacking, strict=True)
+            if count
+        )
+        return tuple(sorted(found, key=lambda missing: -missing.launches))
+
+    @property
+    def missing_words(self) -> str:
+        """Name the missing counters: `Duration, DRAM Throughput (in 2 of 3)`."""
+        return ", ".join(
+            one.label if one.launches == one.of else f"{one.label} (in {one.launches} of {one.of})"
+            for one in self.missing
+        )
 
 
-def missing_words(kernels: Sequence[Kernel]) -> str:
-    """Name the missing counters: `Duration, DRAM Throughput (in 2 of 3)`."""
-    return ", ".join(
-        one.label if one.launches == one.of else f"{one.label} (in {one.launches} of {one.of})"
-        for one in missing_counters(kernels)
-    )
+class Tally:
+    """Counts, launch by launch, what a Coverage says."""
+
+    def __init__(self) -> None:
+        self._launches = 0
+        self._lacking = [0] * len(COLUMNS)
+        self._timed = 0
+        self._total_ns = 0.0
+
+    def add(self, cells: Cells) -> None:
+        """Count one launch."""
+        self._launches += 1
+        for at, cell in enumerate(cells):
+            self._lacking[at] += cell is None or cell.value is None
+        duration = nanoseconds(cells[0])
+        if duration is not None:
+            self._timed += 1
+            self._total_ns += duration
+
+    def done(self) -> Coverage:
+        """Return what was counted."""
+        total = self._total_ns if self._timed and isfinite(self._total_ns) else None
+        untimed = self._launches - self._timed
+        return Coverage(self._launches, tuple(self._lacking), untimed, total)
 
 
-def counter_of(kernel: Kernel, column: Column) -> Metric | None:
-    """Return the kernel's counter for `column`: a finite one before one without a number."""
-    return _cell(column, kernel.metrics)
-
-
-def value_of(kernel: Kernel, column: Column) -> float | None:
-    """Return what `counter_of` says, or None where it is no number in one of the column's units."""
-    return accepted(column, counter_of(kernel, column))
+def coverage_of(kernels: Iterable[Kernel]) -> Coverage:
+    """Return how much of the table was measured over all launches."""
+    tally = Tally()
+    for kernel in kernels:
+        tally.add(cells_of(kernel))
+    return tally.done()
 
 
 def accepted(column: Column, metric: Metric | None) -> float | None:
@@ -167,7 +175,8 @@ def accepted(column: Column, metric: Metric | None) -> float | None:
     return None if metric is None or metric.unit not in column.units else metric.value
 
 
-def _cells(kernel: Kernel) -> tuple[Metric | None, ...]:
+def cells_of(kernel: Kernel) -> Cells:
+    """Return the table's counters of a kernel, in the order of COLUMNS; None for what it lacks."""
     wanted = [metric for metric in kernel.metrics if metric.name in _NAMES]
     return tuple(_cell(column, wanted) for column in COLUMNS)
 
@@ -185,13 +194,3 @@ def nanoseconds(metric: Metric | None) -> float | None:
     """Return a kernel's duration; None where it is missing, in another unit or negative."""
     value = accepted(DURATION, metric)
     return value if value is not None and value >= 0 else None
-
-
-def _share(duration: float | None, total: float | None) -> float | None:
-    if duration is None or not total:
-        return None
-    return duration / total
-
-
-def _values(row: Row) -> list[float | None]:
-    return [row.share, *(cell.value if cell else None for cell in row.cells)]

@@ -22,3 +22,7 @@ class NoTable(CountersError):  # noqa: N818 - named for what the file lacks
     """The file has no row that names the details page's fields."""
 
     lack: Lack
+
+
+class Scattered(CountersError):  # noqa: N818 - named for how the rows stand
+    """The rows of a kernel do not stand together, so they cannot be read launch by launch."""

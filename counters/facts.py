@@ -7,7 +7,6 @@ _MEMORY = ("Memory Workload Analysis", "Memory Workload Analysis Tables")
 _LAUNCH = ("Launch Statistics",)
 _OCCUPANCY = ("Occupancy",)
 _SCHEDULER = ("Scheduler Statistics",)
-_WARP_STATE = ("Warp State Statistics",)
 _PERCENT = ("%",)
 _BLOCKS = ("block", "")
 _PER_BLOCK = ("byte/block", "byte")
@@ -30,9 +29,6 @@ L2_THROUGHPUT = _column(
     "L2 Cache Throughput",
     "lts__throughput.avg.pct_of_peak_sustained_elapsed",
     _PERCENT,
-)
-SM_FREQUENCY = _column(
-    _SPEED_OF_LIGHT, "SM Frequency", "gpc__cycles_elapsed.avg.per_second", ("hz",)
 )
 DRAM_RATE = _column(_MEMORY, "Memory Throughput", "dram__bytes.sum.per_second", ("byte/s",))
 L1_HITS = _column(_MEMORY, "L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct", _PERCENT)
@@ -69,7 +65,6 @@ LIMIT_SM = _column(_OCCUPANCY, "Block Limit SM", "launch__occupancy_limit_blocks
 WAVES = _column(_LAUNCH, "Waves Per SM", "launch__waves_per_multiprocessor")
 GRID_BLOCKS = _column(_LAUNCH, "Grid Size", "launch__grid_size")
 SM_COUNT = _column(_LAUNCH, "# SMs", "launch__sm_count", ("SM", ""))
-THREADS = _column(_LAUNCH, "Threads", "launch__thread_count", ("thread", ""))
 STATIC_SHARED = _column(
     _LAUNCH,
     "Static Shared Memory Per Block",
@@ -83,15 +78,33 @@ DYNAMIC_SHARED = _column(
     _PER_BLOCK,
 )
 
-ISSUE_EVERY = _column(
-    _WARP_STATE,
-    "Warp Cycles Per Issued Instruction",
-    "smsp__average_warp_latency_per_inst_issued.ratio",
-    ("cycle", ""),
-)
 ELIGIBLE = _column(
     _SCHEDULER,
     "One or More Eligible",
     "smsp__issue_active.avg.pct_of_peak_sustained_active",
     _PERCENT,
 )
+
+FACTS = (
+    L1_THROUGHPUT,
+    L2_THROUGHPUT,
+    DRAM_RATE,
+    L1_HITS,
+    L2_HITS,
+    MEMORY_BUSY,
+    MEMORY_PIPES,
+    SPILLS,
+    THEORETICAL_OCCUPANCY,
+    LIMIT_REGISTERS,
+    LIMIT_SHARED,
+    LIMIT_WARPS,
+    LIMIT_BARRIERS,
+    LIMIT_SM,
+    WAVES,
+    GRID_BLOCKS,
+    SM_COUNT,
+    STATIC_SHARED,
+    DYNAMIC_SHARED,
+    ELIGIBLE,
+)
+"""All of them."""

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from sys import intern
 
-from counters.columns import DEGRADED_ABOVE, missing_share
-from counters.errors import Lack
+from counters.columns import coverage_of
+from counters.errors import Lack, Scattered
+from counters.launches import Summarizer, Summary, is_wanted, summarize
 from counters.model import Kernel, KernelReport, Metric, Rule
 from counters.names import short_name
 from counters.source import END_ROW, Notes, Rows, find_header, is_cut, open_lines
-from counters.units import base_unit, is_ambiguous, number
+from counters.units import base_unit, is_ambiguous, is_usual, number
 
 _METRIC_FIELDS = ("Section Name", "Metric Name", "Metric Unit", "Metric Value")
 _RULE_FIELDS = (
@@ -37,6 +40,11 @@ _LONGEST_SHARED = 256
 _Key = tuple[str, ...]
 _Cells = tuple[str, str, str, str]
 _NO_KEY: _Key = ()
+
+Wanted = Callable[[str], bool]
+"""Whether metrics of a name or label are to be kept."""
+
+_PASSED_OVER = Metric("", "", "", None, "")
 
 
 class _Layout:
@@ -69,6 +77,10 @@ class _Draft:
         self.metrics += other.metrics
         self.rules += other.rules
 
+    def slim(self) -> None:
+        """Drop the metrics that were passed over."""
+        self.metrics = [metric for metric in self.metrics if metric is not _PASSED_OVER]
+
     def done(self) -> Kernel:
         name = self.cells["Kernel Name"]
         return Kernel(
@@ -85,18 +97,23 @@ class _Draft:
 
 
 class _Decoder:
-    """Decodes rows; equal cells of metrics come out as the same value."""
+    """Decodes rows; equal cells of metrics come out as the same value.
 
-    def __init__(self, notes: Notes) -> None:
+    Of a metric that is not wanted only its doubts are noted.
+    """
+
+    def __init__(self, notes: Notes, wanted: Wanted | None) -> None:
         self.known: dict[_Cells, Metric] = {}
         self._notes = notes
+        self._wanted = wanted
 
     def metric(self, cells: _Cells, line: int) -> Metric:
-        section, name, unit, text = cells
-        base, power = base_unit(unit.strip())
-        value = number(text, power)
-        metric = Metric(intern(section), intern(name), base, value, text)
-        if value is None and self._is_doubtful(name, text, line):
+        name, text = cells[1], cells[3]
+        metric = _PASSED_OVER
+        if self._wanted is None or self._wanted(name):
+            section, name, base, power = _shared_cells(*cells[:3])
+            metric = Metric(section, name, base, number(text, power), text)
+        if metric.value is None and not is_usual(text) and self._is_doubtful(name, text, line):
             return metric
         if len(self.known) < _SHARED and sum(map(len, cells)) <= _LONGEST_SHARED:
             self.known[cells] = metric
@@ -122,12 +139,17 @@ class _Decoder:
         return doubtful
 
 
+@lru_cache(maxsize=_SHARED)
+def _shared_cells(section: str, name: str, unit: str) -> tuple[str, str, str, int]:
+    return intern(section), intern(name), *base_unit(unit.strip())
+
+
 def read_report(path: Path) -> KernelReport:
     """Read the export at `path` line by line; a kernel's rows need not stand together.
 
     Bytes that are not UTF-8 are replaced; the header must stand in the first 64 MiB. Raises
     NoTable where no row names the fields of the details page, and OSError where the file cannot
-    be read.
+    be read. Keeps every metric: `read_summary` is for exports of any length.
     """
     with open_lines(path) as lines:
         return parse_lines(lines)
@@ -139,13 +161,31 @@ def parse_lines(lines: Iterable[str]) -> KernelReport:
     Raises NoTable.
     """
     notes = Notes()
-    drafts: dict[_Key, _Draft] = {}
-    for key, draft in _drafts(iter(lines), notes):
-        if draft.cells and drafts.setdefault(key, draft) is not draft:
-            drafts[key].extend(draft)
-    kernels = tuple(draft.done() for draft in drafts.values())
-    missing = missing_share(kernels)
-    return KernelReport(kernels, missing, missing > DEGRADED_ABOVE, notes.done())
+    kernels = tuple(_merged(iter(lines), notes))
+    coverage = coverage_of(kernels)
+    return KernelReport(kernels, coverage.missing_share, coverage.degraded, notes.done())
+
+
+def read_summary(path: Path) -> Summary:
+    """Read of an export what tables, pages, pictures and comparisons show; as `read_report` does.
+
+    Streams, unless the rows of a kernel stand apart: then the wanted metrics of all launches are
+    held at once.
+    """
+    if path.is_file():
+        with suppress(Scattered):
+            return _streamed(path)
+    notes = Notes()
+    with open_lines(path) as lines:
+        kernels = list(_merged(lines, notes, is_wanted))
+    return summarize(kernels, notes.done())
+
+
+def _streamed(path: Path) -> Summary:
+    notes, summarizer = Notes(), Summarizer()
+    for kernel in iter_launches(path, notes, is_wanted):
+        summarizer.add(kernel)
+    return summarizer.done(notes.done())
 
 
 def iter_kernels(path: Path, notes: Notes | None = None) -> Iterator[Kernel]:
@@ -160,13 +200,41 @@ def iter_kernels(path: Path, notes: Notes | None = None) -> Iterator[Kernel]:
         yield from (draft.done() for _, draft in drafts if draft.cells)
 
 
-def _drafts(source: Iterator[str], notes: Notes) -> Iterator[tuple[_Key, _Draft]]:
+def iter_launches(path: Path, notes: Notes, wanted: Wanted | None = None) -> Iterator[Kernel]:
+    """Yield each launch of an export once, in some bytes a launch; with its `wanted` metrics only.
+
+    Raises Scattered at a kernel that comes again, and as `read_report` does.
+    """
+    seen: set[int] = set()
+    with open_lines(path) as lines:
+        for key, draft in _drafts(lines, notes, wanted):
+            draft.slim()
+            if draft.cells:
+                # Two keys of one hash only cost the other way to read.
+                if hash(key) in seen:
+                    raise Scattered
+                seen.add(hash(key))
+                yield draft.done()
+
+
+def _merged(lines: Iterator[str], notes: Notes, wanted: Wanted | None = None) -> Iterator[Kernel]:
+    drafts: dict[_Key, _Draft] = {}
+    for key, draft in _drafts(lines, notes, wanted):
+        draft.slim()
+        if draft.cells and drafts.setdefault(key, draft) is not draft:
+            drafts[key].extend(draft)
+    return (draft.done() for draft in drafts.values())
+
+
+def _drafts(
+    source: Iterator[str], notes: Notes, wanted: Wanted | None = None
+) -> Iterator[tuple[_Key, _Draft]]:
     """Yield what neighbouring rows of one kernel say; a draft without cells is of no kernel.
 
     The loop runs once a row; what is rare is left to _Turns.
     """
     header, above = find_header(source, _REQUIRED.issubset, _other_page)
-    rows, decoder = Rows(source, above, notes), _Decoder(notes)
+    rows, decoder = Rows(source, above, notes), _Decoder(notes, wanted)
     turns = _Turns(_Layout(header), rows, notes)
     key_of, cells_of, width, rule_at = turns.layout.hot
     row, known, key, draft = END_ROW, decoder.known, _NO_KEY, _Draft({})
@@ -212,24 +280,21 @@ class _Turns:
         """Note a row that ends before its value."""
         if row and row != END_ROW:
             cut = is_cut(row[-1])
-            self._notes.add(self._rows.line - cut, _CUT if cut else _NO_ROW)
+            self._notes.add(self._rows.line, _CUT if cut else _NO_ROW)
 
     def take_back(self, row: list[str], key: _Key, draft: _Draft) -> None:
-        """Undo the last row of the file where the file ends within it."""
+        """Undo what the last row of the file says where the file ends within it."""
         layout = self.layout
-        if row == END_ROW or not is_cut(row[-1]) or len(row) < layout.shortest:
+        if not row or not is_cut(row[-1]) or len(row) < layout.shortest or layout.key(row) != key:
             return
-        self._notes.add(self._rows.line - 1, _CUT)
-        if layout.key(row) == key:
-            _pop(draft.metrics, layout.metric(row)[1])
-            _pop(draft.rules, len(row) == len(layout.header) and row[layout.rule])
-            if not draft.metrics and not draft.rules:
-                draft.cells.clear()
-
-
-def _pop(said: list[Metric] | list[Rule], by_last_row: str | bool) -> None:
-    if by_last_row and said:
-        said.pop()
+        self._notes.add(self._rows.line, _CUT)
+        metric = layout.metric(row)
+        if metric[1] and any(map(is_cut, metric)):
+            draft.metrics.pop()
+        if len(row) == len(layout.header) and row[layout.rule]:
+            draft.rules.pop()
+        if not draft.metrics and not draft.rules:
+            draft.cells.clear()
 
 
 def _other_page(fields: list[str]) -> Lack | None:

@@ -1,11 +1,11 @@
 """An export as lines and rows. Streams; every byte is hostile."""
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from counters.errors import Lack, NoTable
@@ -14,7 +14,10 @@ LONGEST_LINE = 16 * 1024 * 1024
 
 _HEADER_WITHIN = 64 * 1024 * 1024
 _NOTES = 20
+_LONGEST_NUMBER = 100
 _END = "\0end of the export"
+# A line end, or a quoted number: whatever else a file ends with may go on.
+_COMPLETE = re.compile(r'[\r\n]\Z|(?:\A|,)"-?[0-9][0-9.,]*"\Z')
 
 # One limit for the whole process, so it is only ever raised: names of template-heavy kernels pass
 # the default of 128 KiB.
@@ -73,14 +76,31 @@ def find_header(
 class Rows:
     """The rows of a CSV below its header, `above` lines from the top.
 
-    A row that the file breaks off in ends with a cell that `is_cut`; the row after the last one is
-    `END_ROW`.
+    A row that the file breaks off in ends with a cell that `is_cut`; the row after a whole last one
+    is `END_ROW`.
     """
 
     def __init__(self, source: Iterable[str], above: int, notes: Notes) -> None:
-        self._reader = csv.reader(chain(source, [_END]))
+        self._reader = csv.reader(self._ended(source))
         self._above = above
         self._notes = notes
+
+    def _ended(self, source: Iterable[str]) -> Iterator[str]:
+        """Yield the lines and the end, within the last line where that one may be cut."""
+        lines = iter(source)
+        held = next(lines, None)
+        for line in lines:
+            yield held or ""
+            held = line
+        if held is not None and not _COMPLETE.search(held, max(len(held) - _LONGEST_NUMBER, 0)):
+            # The space tells a quote alone from the end.
+            yield f"{held} {_END}"
+            return
+        if held is not None:
+            yield held
+        # The end takes a line that the file does not have.
+        self._above -= 1
+        yield _END
 
     @property
     def line(self) -> int:

@@ -63,6 +63,11 @@ def _unusual(text: str, power: int) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def is_usual(text: str) -> bool:
+    """Whether `text` is a number in the form that ncu almost always prints; `number` reads more."""
+    return _USUAL.fullmatch(text) is not None
+
+
 def is_ambiguous(text: str) -> bool:
     """Whether `text` is made of digits and separators, but not in the C locale's form (1.234,5)."""
     text = text.strip()

@@ -27,19 +27,19 @@ from bot.jobs.model import Job, JobOutcome
 from bot.jobs.service import JobService
 from cli.demo_world import World, open_world
 from runner.settings import RECORDINGS
-from runner_client.wire import CaptureOptions
+from runner_client.captures import CaptureOptions
 
 FOLDER = Path(__file__).parent
 LOOKED_AT = Path(tempfile.gettempdir()) / "screenshots"
 WIDE, NARROW = 1_000, 600
-HEIGHT = 4_000
+HEIGHT = 4_400
 REST = slice(None)
 KEPT = {
-    ("sample", WIDE): (("reply.png", slice(1_661)), ("pictures.png", slice(1_671, None))),
-    ("picker", WIDE): (("picker.png", slice(1_215)),),
+    ("sample", WIDE): (("reply.png", slice(1_805)), ("pictures.png", slice(1_815, None))),
+    ("picker", WIDE): (("picker.png", slice(1_258)),),
     ("comparison", WIDE): (("comparison.png", REST),),
-    ("wrong", NARROW): (("wrong-answer-narrow.png", slice(632)),),
-    ("sixty", NARROW): (("sixty-narrow.png", slice(1_000)),),
+    ("wrong", NARROW): (("wrong-answer-narrow.png", slice(704)),),
+    ("sixty", NARROW): (("sixty-narrow.png", slice(1_556)),),
 }
 """The file's name, and which rows of pixels it keeps."""
 LARGEST = 80_000

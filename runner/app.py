@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 
 from aiohttp import web
 
-from runner.engine import Engine
+from runner.engine import Elastic, Engine
 from runner.health.doctor import Doctor
 from runner.health.gate import Gate
 from runner.health.metrics import Metrics
@@ -30,6 +30,10 @@ def create_engine(settings: RunnerSettings) -> Engine:
     """Make the engine that the settings name. Blocking."""
     if settings.engine is EngineName.RECORDED:
         return RecordedEngine(settings, load_recordings(settings.recordings))
+    if settings.engine is EngineName.RAY:
+        from runner.cluster.engine import RayEngine  # noqa: PLC0415 - an extra brings Ray
+
+        return RayEngine(settings)
     return LocalEngine(settings)
 
 
@@ -47,6 +51,7 @@ def create_app(settings: RunnerSettings) -> web.Application:
     app[keys.FAULTS] = executor.faults
     app[keys.SCHEDULER] = Scheduler(store, executor)
     _watch(metrics, app[keys.SCHEDULER], doctor)
+    app.cleanup_ctx.append(_cluster)
     app.cleanup_ctx.append(_scheduling)
     app.on_shutdown.append(_answer_long_polls)
     add_routes(app)
@@ -85,6 +90,22 @@ def _watch(metrics: Metrics, scheduler: Scheduler, doctor: Doctor) -> None:
     metrics.watch("ncubot_queue_length", "Jobs that wait.", lambda: float(scheduler.queued))
     metrics.watch("ncubot_running_jobs", "Jobs that run.", lambda: float(scheduler.running))
     metrics.watch_findings(lambda: doctor.findings)
+
+
+async def _cluster(app: web.Application) -> AsyncIterator[None]:
+    """Let the queue follow an engine whose GPUs come and go."""
+    engine, scheduler, doctor = app[keys.ENGINE], app[keys.SCHEDULER], app[keys.DOCTOR]
+    if not isinstance(engine, Elastic):
+        yield
+        return
+
+    def changed(gpus: tuple[str, ...]) -> None:
+        if not gpus or not scheduler.slots:
+            doctor.suspect()
+        scheduler.resize(gpus)
+
+    async with engine.opened(changed):
+        yield
 
 
 async def _scheduling(app: web.Application) -> AsyncIterator[None]:

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from runner.capture.progress import Progress
 from runner.capture.workspace import Workspace
+from runner.census.model import Chosen
 from runner.isolation.halt import Stop
 from runner.isolation.limits import Budget
+from runner_client.captures import CaptureMode, CensusReport
 from runner_client.wire import Benchmark, Failure, JobSpec, System
 
 
@@ -20,6 +23,16 @@ class Watch:
     cancel: asyncio.Event
     progress: Callable[[Progress], None]
     budget: Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What the program left in a run of its own, by which it is judged: ncu ended the other."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    log: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +47,10 @@ class Evidence:
     `stopped` and its `figure` are the runner's own. `proven`: on this machine the runner's own
     kernel was profiled, so that a claim of closed counters is not ncu's. `last_kernel` is the last
     name that ncu's output gave, however long that was.
+
+    `mode` is the capture that was made, None without a profiler; `fallback` says why it is not the
+    one that was asked for. `census` is what was counted in a run before, `chosen` the kernels that
+    ncu was then asked for. `duration_s` is of all runs together.
     """
 
     exit_code: int = 0
@@ -48,20 +65,39 @@ class Evidence:
     report: Path | None = None
     exports: Path | None = None
     failure: Failure | None = None
+    mode: CaptureMode | None = None
+    fallback: str = ""
+    judged: Judged | None = None
+    census: CensusReport | None = None
+    chosen: tuple[Chosen, ...] = ()
+
+    @property
+    def of_program(self) -> "Evidence":
+        """Return the evidence of the run by which the program is judged."""
+        own = self.judged
+        if own is None:
+            return self
+        return replace(
+            self, exit_code=own.exit_code, stdout=own.stdout, stderr=own.stderr, log=own.log
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exports:
-    """Files made from a report after the submission's processes are dead; None where not made."""
+    """Files made from a report after the submission's processes are dead; None where not made.
+
+    `kernels_csv` is of a timeline, the others of ncu's report.
+    """
 
     details_csv: Path | None = None
     details_txt: Path | None = None
     raw_csv: Path | None = None
+    kernels_csv: Path | None = None
     problem: str = ""
 
 
 class Engine(Protocol):
-    """Runs benchmarks. Implementations: local, recorded."""
+    """Runs benchmarks. Implementations: local, recorded, ray."""
 
     name: str
     recorded_on: str | None
@@ -100,3 +136,13 @@ class Engine(Protocol):
         cancel: asyncio.Event,
     ) -> Exports:
         """Turn `report`, a copy out of the submission's reach, into files beside it."""
+
+
+@runtime_checkable
+class Elastic(Protocol):
+    """An engine whose GPUs come and go; it must be open to be used."""
+
+    def opened(
+        self, changed: Callable[[tuple[str, ...]], None]
+    ) -> AbstractAsyncContextManager[None]:
+        """Connect, and let `changed` know what `gpus` answers from then on."""

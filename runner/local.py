@@ -6,21 +6,17 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runner.capture import build, command, export
-from runner.capture.environment import evaluator_environment
-from runner.capture.progress import ProgressReader
-from runner.capture.workspace import Workspace, report_file
+from runner.capture import build, export
+from runner.capture.modes import Capture, CensusLibrary, unavailable
+from runner.capture.programs import Programs
+from runner.capture.workspace import Workspace
 from runner.engine import Evidence, Exports, Watch
 from runner.health.gpus import gpus_to_use
 from runner.health.system import competition_name, describe
 from runner.isolation.gpu_holders import GpuHolders
-from runner.isolation.halt import Halt
 from runner.isolation.jail import Jail
-from runner.isolation.limits import Limits, watched
-from runner.isolation.process import CannotStart, Command, run
 from runner.settings import RunnerSettings
-from runner.text import one_line, seconds_words
-from runner_client.wire import Benchmark, Failure, FailureKind, JobSpec, Mode, System
+from runner_client.wire import Benchmark, Failure, JobSpec, System
 
 
 class LocalEngine:
@@ -34,6 +30,7 @@ class LocalEngine:
         self._system: System | None = None
         self._jail = Jail(settings)
         self._holders = GpuHolders(settings.folder)
+        self._library = CensusLibrary(settings)
 
     async def system(self) -> System:
         """Ask this machine's own programs, once: to import PyTorch takes seconds."""
@@ -70,6 +67,9 @@ class LocalEngine:
         self, spec: JobSpec, work: Workspace, cancel: asyncio.Event
     ) -> Failure | None:
         """Wait until an earlier job has left the GPU; write the files, compile or import once."""
+        missing = await asyncio.to_thread(unavailable, self._settings, spec.capture)
+        if missing is not None:
+            return missing
         await self._holders.gone(work.gpu)
         await asyncio.to_thread(work.write_files, spec)
         return await build.prepare(spec, work, self._settings, self._jail, cancel)
@@ -77,34 +77,9 @@ class LocalEngine:
     async def capture(
         self, spec: JobSpec, benchmark: Benchmark, work: Workspace, watch: Watch
     ) -> Evidence:
-        """Run the evaluator, under ncu in profile mode."""
-        await asyncio.to_thread(work.write_files, spec)
-        reader = ProgressReader(spec.capture.launch_count, watch.progress)
-        limits, halt = Limits.of(self._settings), Halt()
-        try:
-            async with watched(halt, work, watch.budget, limits):
-                finished = await run(
-                    await self._command(spec, benchmark, work),
-                    cancel=watch.cancel,
-                    halt=halt,
-                    on_stdout=reader.feed if spec.mode is Mode.PROFILE else None,
-                )
-        except CannotStart as error:
-            detail = one_line(str(error))
-            return Evidence(failure=Failure(kind=FailureKind.RUNNER_ERROR, detail=detail))
-        changed = await asyncio.to_thread(work.changed, spec)
-        return Evidence(
-            failure=_changed(changed) if changed else None,
-            exit_code=finished.exit_code,
-            stopped=finished.stopped,
-            figure=halt.figure_of(finished.stopped) or seconds_words(limits.wall_s(spec)),
-            last_kernel=reader.seen.name,
-            stdout=finished.stdout,
-            stderr=finished.stderr,
-            log=finished.log,
-            duration_s=finished.duration_s,
-            report=work.report(benchmark) if spec.mode is Mode.PROFILE else None,
-        )
+        """Run the evaluator, in profile mode as the capture's mode says."""
+        programs = Programs(self._settings, self._jail, spec, benchmark, work, watch)
+        return await Capture(programs, self._library).run()
 
     async def export(
         self,
@@ -116,25 +91,3 @@ class LocalEngine:
     ) -> Exports:
         """Run ncu's import on the copied report."""
         return await export.export(report, index, work, self._settings, self._jail, cancel)
-
-    async def _command(self, spec: JobSpec, benchmark: Benchmark, work: Workspace) -> Command:
-        seen = await self._jail.places(work)
-        spec_file = seen.given / await asyncio.to_thread(work.write_spec, benchmark)
-        argv = command.evaluator(self._settings.python, spec.evaluator, spec.mode, spec_file)
-        if spec.mode is Mode.PROFILE:
-            report = seen.out / report_file(benchmark)
-            argv = command.profiled(self._settings.ncu, spec.capture, report, argv)
-        return Command(
-            argv=argv,
-            cwd=seen.src,
-            env=evaluator_environment(spec, seen.home, seen.tmp, work.gpu),
-            wall_s=Limits.of(self._settings).wall_s(spec),
-            grace_s=self._settings.grace_s,
-            popcorn=True,
-            max_output=self._settings.max_output_bytes,
-            cell=await self._jail.evaluator(work, spec),
-        )
-
-
-def _changed(names: tuple[str, ...]) -> Failure:
-    return Failure(kind=FailureKind.EVALUATOR_CHANGED, detail=one_line(", ".join(names)))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runner.capture.artifacts import export_names
 from runner.capture.popcorn import parse_log
@@ -23,20 +24,12 @@ from runner.health.system import competition_name
 from runner.isolation.halt import Stop
 from runner.settings import RunnerSettings
 from runner.text import clean, one_line
-from runner_client.wire import (
-    DEFAULT_LAUNCHES,
-    Benchmark,
-    CaptureOptions,
-    Failure,
-    FailureKind,
-    JobSpec,
-    Mode,
-    Sha256,
-    System,
-)
+from runner_client.captures import DEFAULT_LAUNCHES, CaptureMode, CaptureOptions
+from runner_client.wire import Benchmark, Failure, FailureKind, JobSpec, Mode, Sha256, System
 
 REPORT = "profile.ncu-rep.xz"
 """Compressed, since a report is mostly padding: 3.2 MB shrink to 0.1 MB."""
+NO_CENSUS = "recordings have no census"
 EXPORTED = {
     "details_csv": "ncu-details.csv",
     "details_txt": "ncu-details.txt",
@@ -180,6 +173,8 @@ class RecordedEngine:
             duration_s=recording.about.duration_s,
             report=await asyncio.to_thread(_unpack, recording.folder, work.report(benchmark)),
             exports=recording.folder,
+            mode=CaptureMode.FIRST,
+            fallback=NO_CENSUS if spec.capture.mode is CaptureMode.HOT else "",
         )
 
     async def export(
@@ -204,12 +199,19 @@ class RecordedEngine:
         return cancel.is_set()
 
     def _find(self, spec: JobSpec, benchmark: Benchmark) -> Recording | None:
-        if spec.mode is not Mode.PROFILE or spec.capture != CaptureOptions():
+        if spec.mode is not Mode.PROFILE or not _is_plain(spec.capture):
             return None
         return next((one for one in self._recordings if one.fits(spec, benchmark)), None)
 
     def _not_recorded(self) -> Failure:
         return Failure(kind=FailureKind.NOT_RECORDED, detail=one_line(listing(self._recordings)))
+
+
+def _is_plain(capture: CaptureOptions) -> bool:
+    """Return whether the first ten launches are asked for, or stand in for the hot ones."""
+    if capture.mode not in {CaptureMode.HOT, CaptureMode.FIRST}:
+        return False
+    return replace(capture, mode=CaptureMode.FIRST, census=False) == CaptureOptions()
 
 
 def _unpack(recording: Path, report: Path) -> Path:

@@ -18,10 +18,11 @@ RECORDINGS = Path(__file__).parent / "recordings"
 
 
 class EngineName(StrEnum):
-    """Where a benchmark runs: processes on this machine, or a replay of recorded captures."""
+    """Where a benchmark runs: processes on this machine, a replay of recorded captures, a node."""
 
     LOCAL = "local"
     RECORDED = "recorded"
+    RAY = "ray"
 
 
 class SandboxName(StrEnum):
@@ -36,7 +37,8 @@ class RunnerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     `gpu` is the name as competition YAMLs write it (`H200`); empty means that the runner asks the
     driver. `python` runs the evaluators. A benchmark's wall limit under ncu is the task's own
-    limit times `replay_factor`. `replay_s` is how long a replay of one recording takes.
+    limit times `replay_factor`. `replay_s` is how long a replay of one recording takes. Without
+    `census` no kernels are counted before a capture, and `hot` is `first`.
 
     Limits of a whole job: `job_timeout_s` of wall time, `max_job_launches` asked for,
     `max_report_bytes` of reports, `max_job_bytes` of files, `max_output_bytes` printed by one
@@ -60,6 +62,9 @@ class RunnerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     every one of the kind. At most `max_queued` jobs wait, `max_queued_each` of one requester. A
     job that took the runner down `max_starts` times is given up. An ended job is removed
     `keep_s` after its end, and earlier where more than `keep_jobs` or `keep_bytes` are kept.
+
+    Engine `ray`: `ray_address` (`HOST:PORT`) is the cluster's. Programs, sandbox and the bounds of
+    one program are each node's own settings, the limits of a job this runner's.
     """
 
     host: str = "127.0.0.1"
@@ -71,6 +76,8 @@ class RunnerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     python: str = sys.executable
     ncu: str = "ncu"
     nvcc: str = "nvcc"
+    nsys: str = "nsys"
+    census: bool = True
     replay_factor: Annotated[float, Meta(ge=1)] = 10.0
     prepare_timeout_s: Seconds = 120.0
     export_timeout_s: Seconds = 120.0
@@ -92,6 +99,7 @@ class RunnerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_export_bytes: Annotated[int, Meta(ge=1)] = 200_000_000
     recordings: Path = RECORDINGS
     replay_s: Annotated[float, Meta(ge=0)] = 1.2
+    ray_address: Annotated[str, Meta(max_length=300)] = ""
     sandbox: SandboxName = SandboxName.BUBBLEWRAP
     bwrap: str = "bwrap"
     read_only: tuple[Path, ...] = ()

@@ -170,7 +170,11 @@ class RunnerClient:
                 headers["Authorization"] = f"Bearer {self.address.token.reveal()}"
             # A compressed answer could grow without bound behind the size caps.
             self._session = aiohttp.ClientSession(
-                headers=headers, auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar()
+                # Each job that is followed keeps a connection open for most of its time.
+                connector=aiohttp.TCPConnector(limit=0),
+                headers=headers,
+                auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session
 

@@ -8,15 +8,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, field
+
+from runner_client.captures import CaptureMode, CaptureOptions, Coverage
+from runner_client.values import Count, Index, Seconds, ShortText, Text, Value
 
 API = "/v1"
 SHA256_HEADER = "X-Content-SHA256"
 """Beside every artifact: the hex SHA-256 of its bytes."""
 MAX_SOURCE_BYTES = 1_000_000
 """Largest submission, as users of the hosted command line know it."""
-MAX_LAUNCHES = 1_000
-DEFAULT_LAUNCHES = 10
 
 JobId = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}$")]
 FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")]
@@ -24,21 +25,13 @@ FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")]
 ArtifactName = Annotated[
     str,
     Meta(
-        pattern=r"^(profile\.\d{1,4}(-[A-Za-z0-9._-]{1,80})?\.ncu-rep"
+        pattern=r"^(profile\.\d{1,4}(-[A-Za-z0-9._-]{1,80})?\.(ncu|nsys)-rep"
+        r"|census\.\d{1,4}\.json|nsys-kernels\.\d{1,4}\.csv"
         r"|ncu-details\.\d{1,4}\.(csv|txt)|ncu-raw\.\d{1,4}\.csv|manifest\.json)$"
     ),
 ]
 Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}$")]
-Text = Annotated[str, Meta(max_length=8_192)]
-ShortText = Annotated[str, Meta(max_length=1_024)]
-Index = Annotated[int, Meta(ge=0, le=9_999)]
-Count = Annotated[int, Meta(ge=0)]
-Seconds = Annotated[float, Meta(ge=0)]
-
-
-class Value(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of every value on the wire."""
 
 
 class Mode(StrEnum):
@@ -47,26 +40,6 @@ class Mode(StrEnum):
     PROFILE = "profile"
     TEST = "test"
     BENCHMARK = "benchmark"
-
-
-class KernelNameBase(StrEnum):
-    """Which form of a kernel's name a filter is matched against (ncu --kernel-name-base)."""
-
-    FUNCTION = "function"
-    DEMANGLED = "demangled"
-    MANGLED = "mangled"
-
-
-class CaptureOptions(Value, frozen=True):
-    """Which launches of the range are captured.
-
-    `kernel_name` is ncu's: a name, or `regex:` and an expression. `launch_count` counts launches
-    a benchmark.
-    """
-
-    kernel_name: Annotated[str, Meta(min_length=1, max_length=1_024)] | None = None
-    kernel_name_base: KernelNameBase | None = None
-    launch_count: Annotated[int, Meta(ge=1, le=MAX_LAUNCHES)] = DEFAULT_LAUNCHES
 
 
 class PythonEvaluator(Value, frozen=True, tag="py", tag_field="lang"):
@@ -79,7 +52,9 @@ class CudaEvaluator(Value, frozen=True, tag="cu", tag_field="lang"):
     """Compiled from `sources` with nvcc, then run as `./eval.out MODE SPEC_FILE`."""
 
     sources: Annotated[tuple[FileName, ...], Meta(min_length=1, max_length=50)]
-    defines: dict[Annotated[str, Meta(pattern=r"^[A-Za-z_]\w{0,99}$")], ShortText] = {}
+    defines: dict[Annotated[str, Meta(pattern=r"^[A-Za-z_]\w{0,99}$")], ShortText] = field(
+        default_factory=dict
+    )
 
 
 Evaluator = PythonEvaluator | CudaEvaluator
@@ -156,6 +131,7 @@ class FailureKind(StrEnum):
     PROFILER_ERROR = "profiler-error"
     WRONG_GPU = "wrong-gpu"
     EXPORT_FAILED = "export-failed"
+    CAPTURE_UNAVAILABLE = "capture-unavailable"
     CANCELLED = "cancelled"
     NOT_RECORDED = "not-recorded"
     RUNNER_LOST = "runner-lost"
@@ -269,7 +245,7 @@ class BenchmarkResult(Value, frozen=True):
 
     `kernels`: launches in the CSV. `missing_share`: table cells without a finite value over all
     table cells. `log`: what the evaluator wrote to POPCORN_FD, bounded. `output_tail`: the end of
-    its two streams, bounded.
+    its two streams, bounded. `coverage`: how much of the call it stands for.
     """
 
     index: Index
@@ -280,10 +256,11 @@ class BenchmarkResult(Value, frozen=True):
     degraded: bool = False
     missing_share: Annotated[float, Meta(ge=0, le=1)] = 0.0
     check: Check | None = None
-    log: dict[ShortText, Text] = {}
+    log: dict[ShortText, Text] = field(default_factory=dict)
     output_tail: Text = ""
     duration_s: Seconds = 0.0
     artifacts: Annotated[tuple[Artifact, ...], Meta(max_length=8)] = ()
+    coverage: Coverage | None = None
 
 
 class LimitsInForce(Value, frozen=True):
@@ -374,7 +351,8 @@ class Health(Value, frozen=True):
     """Answer to GET /v1/health. `gpu` is the name as the competition YAMLs write it (`H200`).
 
     `slots` jobs can run at the same time, one a GPU. `findings` are those of the last check;
-    `checking` while the first one runs, when jobs are taken and wait.
+    `checking` while the first one runs, when jobs are taken and wait. `captures` are the modes that
+    this runner offers.
     """
 
     engine: ShortText
@@ -388,6 +366,7 @@ class Health(Value, frozen=True):
     recorded_on: ShortText | None = None
     checking: bool = False
     findings: Annotated[tuple[Finding, ...], Meta(max_length=50)] = ()
+    captures: Annotated[tuple[CaptureMode, ...], Meta(max_length=20)] = (CaptureMode.FIRST,)
 
 
 class Refusal(Value, frozen=True):

@@ -4,7 +4,7 @@ Not frozen: contextlib sets the traceback of an exception that passes through it
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.leaderboards.check.model import Verdict
 from runner_client.wire import Benchmark
@@ -18,8 +18,57 @@ class Refused(NcubotError):  # noqa: N818 - a refusal is an answer, not an error
     """The request was not accepted; no row was made."""
 
 
-class NotRegistered(Refused):
+class AccountRefusal(Refused):
+    """It is about who asks, not about what is asked for."""
+
+
+class NotRegistered(AccountRefusal):
     """The Discord user has no account."""
+
+
+@dataclass(eq=False)
+class Banned(AccountRefusal):
+    """An admin has banned the user."""
+
+    reason: str
+
+
+class JobsStopped(Refused):
+    """An admin lets the bot take no jobs at the moment."""
+
+
+@dataclass(eq=False)
+class QuotaUsed(AccountRefusal):
+    """A rule allows no further job: `rule` words it, `most` is its number of jobs.
+
+    `until` is when the next one is free, None where the rule allows none at all.
+    """
+
+    rule: str
+    most: int
+    until: datetime | None
+
+
+@dataclass(eq=False)
+class TooManyUnderWay(AccountRefusal):
+    """As many of the user's jobs have not ended as may be at once."""
+
+    most: int
+
+
+class CliIdUnreadable(AccountRefusal):
+    """No popcorn-cli id stands in what was pasted."""
+
+
+@dataclass(eq=False)
+class CliIdUnknown(AccountRefusal):
+    """This server did not hand the id out within the last `life`."""
+
+    life: timedelta
+
+
+class CliIdTaken(AccountRefusal):
+    """Somebody else has linked the id."""
 
 
 @dataclass(eq=False)
@@ -166,6 +215,28 @@ class DiscordRefused(NcubotError):  # noqa: N818 - an answer that Discord gave
     reason: str
 
 
+@dataclass(eq=False)
+class CannotServe(NcubotError):  # noqa: N818 - what the operator is told
+    """Terminals cannot be served at an address."""
+
+    address: str
+    reason: str
+
+
+@dataclass(eq=False)
+class BotBroken(NcubotError):  # noqa: N818 - whose fault it is, is its point
+    """The bot itself failed on a job; the log has the cause under `number`."""
+
+    number: str
+
+
+@dataclass(eq=False)
+class PermissionsMissing(Refused):
+    """Discord does not let the bot send there what a reply consists of; `names` are Discord's."""
+
+    names: tuple[str, ...]
+
+
 class RunnerFault(NcubotError):  # noqa: N818 - whose fault it is, is its point
     """The operator's side failed; never the user's fault."""
 
@@ -258,3 +329,55 @@ class NoBenchmarks(Refused):
     """The task declares nothing to profile."""
 
     leaderboard: str
+
+
+@dataclass(eq=False)
+class OptionForAdmins(Refused):
+    """Somebody without the admin permission used an option that is not theirs."""
+
+    option: str
+
+
+@dataclass(eq=False)
+class JobUnderWay(Refused):
+    """The job has not ended, or its author has not been reached yet."""
+
+    job_id: str
+    phase: str
+
+
+@dataclass(eq=False)
+class JobOver(Refused):
+    """There is nothing to cancel any more."""
+
+    job_id: str
+
+
+@dataclass(eq=False)
+class FilesGone(Refused):
+    """The job's files were removed at that moment: by age, for room, or they got lost."""
+
+    job_id: str
+    at: datetime
+
+
+@dataclass(eq=False)
+class NoFiles(Refused):
+    """The job brought no files."""
+
+    job_id: str
+
+
+@dataclass(eq=False)
+class RunnerUnknown(Refused):
+    """The settings name no such runner."""
+
+    name: str
+    known: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class NotSent(NcubotError):  # noqa: N818 - Discord's answer, not an error of ours
+    """Discord does not take a reply that was asked for again; `reason` is for the log."""
+
+    reason: str

@@ -10,8 +10,8 @@ from bot.jobs.follow import artifacts
 from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome
 from bot.storage.files import ArtifactFiles
 from counters.errors import CountersError
-from counters.model import KernelReport
-from counters.parse import read_report
+from counters.launches import Summary
+from counters.parse import read_summary
 from runner_client.wire import BenchmarkResult, JobResult
 
 REMEMBERED = 8
@@ -23,7 +23,7 @@ class KeptResults:
 
     def __init__(self, files: ArtifactFiles) -> None:
         self._files = files
-        self._reports: OrderedDict[_Version, KernelReport] = OrderedDict()
+        self._reports: OrderedDict[_Version, Summary] = OrderedDict()
 
     async def outcome(
         self, job: Job, result: JobResult, files: dict[str, Path], benchmark: int | None = None
@@ -62,7 +62,7 @@ class KeptResults:
         own = {name: files[name] for name in names if name in files}
         return BenchmarkOutcome(result=result, report=await self._report(own), files=own)
 
-    async def _report(self, files: dict[str, Path]) -> KernelReport | None:
+    async def _report(self, files: dict[str, Path]) -> Summary | None:
         table = next((path for name, path in files.items() if _is_table(name)), None)
         if table is None:
             return None
@@ -71,11 +71,11 @@ class KeptResults:
         except (CountersError, FileNotFoundError):
             return None
 
-    async def _remembered(self, table: Path) -> KernelReport:
+    async def _remembered(self, table: Path) -> Summary:
         version = await asyncio.to_thread(_version, table)
         report = self._reports.pop(version, None)
         if report is None:
-            report = await asyncio.to_thread(read_report, table)
+            report = await asyncio.to_thread(read_summary, table)
         self._reports[version] = report
         while len(self._reports) > REMEMBERED:
             self._reports.popitem(last=False)

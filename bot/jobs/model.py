@@ -5,8 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from counters.model import KernelReport
-from runner_client.wire import Benchmark, BenchmarkResult, CaptureOptions, JobResult
+from counters.launches import Summary
+from runner_client.captures import CaptureOptions
+from runner_client.wire import Benchmark, BenchmarkResult, JobResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,10 @@ class JobPhase(StrEnum):
     CANCELLED = "cancelled"
 
 
+UNDER_WAY = frozenset({JobPhase.ACCEPTED, JobPhase.QUEUED, JobPhase.RUNNING})
+"""A runner has the job, or is to get it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """An accepted job: a row in the database.
@@ -73,6 +78,30 @@ class PastProfile:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """A user's jobs: all of them, or those alone that were asked for in one Discord server."""
+
+    user_id: int
+    guild_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastJob:
+    """A job as its author's list shows it; `size` are the bytes of its files that are kept."""
+
+    id: str
+    leaderboard: str
+    gpu: str
+    file_name: str
+    benchmarks: tuple[Benchmark, ...]
+    phase: JobPhase
+    created_at: datetime
+    failure_kind: str | None
+    size: int
+    files_gone_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkOutcome:
     """One benchmark with its counters parsed and its files on the bot's disk.
@@ -81,7 +110,7 @@ class BenchmarkOutcome:
     """
 
     result: BenchmarkResult
-    report: KernelReport | None
+    report: Summary | None
     files: dict[str, Path]
 
 

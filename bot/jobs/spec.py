@@ -4,7 +4,8 @@ import hashlib
 
 from bot.leaderboards.digest import config_sha256
 from bot.leaderboards.model import Task, spec_line
-from runner_client.wire import Benchmark, CaptureOptions, JobSpec, Mode, SourceFile
+from runner_client.captures import CaptureOptions
+from runner_client.wire import Benchmark, JobSpec, Mode, SourceFile
 
 
 def all_benchmarks(task: Task, mode: Mode = Mode.PROFILE) -> tuple[Benchmark, ...]:

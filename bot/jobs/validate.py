@@ -1,5 +1,6 @@
 """Everything that is checked before a job exists; pure, so that no refusal leaves a trace."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -12,7 +13,8 @@ from bot.leaderboards.catalogue import Catalogue
 from bot.leaderboards.check.model import Verdict
 from bot.leaderboards.gpus import GpuNames
 from bot.leaderboards.model import Leaderboard, Task
-from runner_client.wire import MAX_LAUNCHES, Benchmark, CaptureOptions, PythonEvaluator
+from runner_client.captures import MAX_LAUNCHES, CaptureMode, CaptureOptions
+from runner_client.wire import Benchmark, PythonEvaluator
 
 PYTHON_ENDINGS = (".py",)
 CUDA_ENDINGS = (".cu", ".cuh", ".cpp")
@@ -179,6 +181,23 @@ def choose_benchmarks(problem: str, task: Task, index: int | None) -> tuple[Benc
     return (every[index],)
 
 
+_FILTERED = frozenset({CaptureMode.FIRST, CaptureMode.PROFILER_API})
+
+
+def check_offered(capture: CaptureOptions, offered: Iterable[CaptureMode] | None) -> None:
+    """Refuse a mode that no runner of the GPU offers; None: it is not known. Raises OptionInvalid.
+
+    `hot` needs no check: without a census a runner captures the first launches and says so.
+    """
+    if offered is None or capture.mode in {CaptureMode.HOT, *offered}:
+        return
+    known = ", ".join(f"`{mode.value}`" for mode in CaptureMode if mode in set(offered))
+    mode = capture.mode.value
+    raise errors.OptionInvalid(
+        "capture", f"no runner of this GPU can make a `{mode}` capture now; it offers {known}"
+    )
+
+
 def check_capture(capture: CaptureOptions) -> None:
     """Check what the wire's types do not say of themselves. Raises OptionInvalid."""
     if not 1 <= capture.launch_count <= MAX_LAUNCHES:
@@ -186,6 +205,10 @@ def check_capture(capture: CaptureOptions) -> None:
     name = capture.kernel_name
     if name is None:
         return
+    if capture.mode not in _FILTERED:
+        raise errors.OptionInvalid(
+            "kernel_name", f"the capture `{capture.mode.value}` takes no kernel filter"
+        )
     if not 1 <= len(name) <= MAX_KERNEL_NAME or name == "regex:":
         raise errors.OptionInvalid("kernel_name", f"expected 1 to {MAX_KERNEL_NAME} characters")
     if any(mark in name for mark in "\0\r\n"):

@@ -3,10 +3,9 @@
 import hashlib
 import json
 
-import msgspec
-
 from bot.leaderboards.model import Task
-from runner_client.wire import CaptureOptions, CudaEvaluator
+from runner_client.captures import CaptureMode, CaptureOptions, Preset
+from runner_client.wire import CudaEvaluator
 
 SUBMISSION = "@SUBMISSION@"
 
@@ -42,5 +41,12 @@ def _program(task: Task) -> dict[str, object]:
 
 
 def _options(capture: CaptureOptions) -> dict[str, object]:
-    options: dict[str, object] = msgspec.to_builtins(capture)
+    """Return what was chosen; a mode and a preset count where they are not the usual ones."""
+    options: dict[str, object] = {
+        "kernel_name": capture.kernel_name,
+        "kernel_name_base": capture.kernel_name_base and capture.kernel_name_base.value,
+        "launch_count": capture.launch_count,
+        "mode": None if capture.mode is CaptureMode.FIRST else capture.mode.value,
+        "preset": None if capture.preset is Preset.FULL else capture.preset.value,
+    }
     return {name: value for name, value in options.items() if value is not None}

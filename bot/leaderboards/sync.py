@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bot.leaderboards.changes import Change, Decision, FieldChange, decide
-from bot.leaderboards.check.model import CheckResult
+from bot.leaderboards.check.model import REVISION, CheckResult
 from bot.leaderboards.competition import Broken, Competition
 from bot.leaderboards.model import Leaderboard, Problem, Task
 from bot.leaderboards.reading import Reading
@@ -176,7 +176,8 @@ class _Sync:
             return True
         problem = decision.problem
         declared = (decision.source, problem.problem_set, problem.directory)
-        unchecked = stored.check is None and self.check is not None
+        judged_by = None if stored.check is None else stored.check.revision
+        unchecked = self.check is not None and judged_by != REVISION
         return unchecked or declared != (stored.source, stored.problem_set, stored.directory)
 
     def decided(self, stored: Leaderboard | None, problem: Problem) -> Decision:
@@ -186,7 +187,8 @@ class _Sync:
     async def checked(self, problem: Problem) -> CheckResult | None:
         if self.check is None:
             return None
-        return await asyncio.to_thread(self.check, problem.task, problem.gpus)
+        result = await asyncio.to_thread(self.check, problem.task, problem.gpus)
+        return structs.replace(result, revision=REVISION)
 
     def note(self, name: str, decision: Decision, result: CheckResult | None) -> None:
         if decision.held:

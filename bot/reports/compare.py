@@ -5,11 +5,11 @@ A difference below 1 % is called the same: repeated captures of one kernel diffe
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 
-from bot.reports.groups import Dim, KernelGroup, regroup
+from bot.reports.groups import KernelGroup, group, group_of
 from counters.columns import (
     DRAM,
     DURATION,
@@ -18,10 +18,8 @@ from counters.columns import (
     REGISTERS,
     SM,
     Column,
-    Row,
-    make_table,
 )
-from counters.model import KernelReport
+from counters.launches import Shape, Summary
 from counters.raw import RawKernel
 from counters.stalls import stalls
 
@@ -53,7 +51,7 @@ class Side:
     """One capture: how it is called, its kernels, its raw page's stalls and manifest if known."""
 
     name: str
-    report: KernelReport
+    report: Summary
     raw: tuple[RawKernel, ...] = ()
     about: About = About()
 
@@ -92,7 +90,7 @@ class Comparison:
     only_b: tuple[KernelGroup, ...]
 
 
-_Shape = tuple[str, Dim | None, Dim | None]
+_NamedShape = tuple[str, Shape]
 # Less is better of time, registers and waiting; more is better of what the hardware gives.
 _FIGURES: tuple[tuple[str, str, Column, bool], ...] = (
     ("duration", "ns", DURATION, True),
@@ -106,13 +104,13 @@ _FIGURES: tuple[tuple[str, str, Column, bool], ...] = (
 
 def compare(a: Side, b: Side) -> Comparison:
     """Compare two captures. Durations and counters of repeated launches are medians."""
-    left, right = make_table(a.report.kernels), make_table(b.report.kernels)
-    matched, only_a, only_b = _matched(_by_shape(left.rows), _by_shape(right.rows))
+    left, right = a.report.coverage.total_ns, b.report.coverage.total_ns
+    matched, only_a, only_b = _matched(_by_shape(a.report), _by_shape(b.report))
     ordered = sorted(matched, key=lambda pair: -(pair[0].total_ns or 0.0))
     return Comparison(
         a=a.name,
         b=b.name,
-        total=difference("captured time", "ns", left.total_ns, right.total_ns, less=True),
+        total=difference("captured time", "ns", left, right, less=True),
         warnings=tuple(_warnings(a, b, only_a, only_b)),
         pairs=tuple(Pair(x, y, tuple(_differences(x, y, a.raw, b.raw))) for x, y in ordered),
         only_a=only_a,
@@ -134,22 +132,23 @@ def _verdict(a: float | None, b: float | None, change: float | None, *, less: bo
     return Verdict.GAIN if (b < a) is less else Verdict.LOSS
 
 
-def _by_shape(rows: Sequence[Row]) -> dict[_Shape, list[KernelGroup]]:
+def _by_shape(summary: Summary) -> dict[_NamedShape, list[KernelGroup]]:
     """Group the launches of each name and shape; variants of one name stay in capture order.
 
     Labels are those of the whole capture.
     """
-    named = {(whole.name, whole.value(REGISTERS)): whole.label for whole in regroup(rows)}
-    found: defaultdict[_Shape, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row.kernel.name, row.kernel.grid, row.kernel.block].append(row)
-    return {
-        shape: [
-            replace(group, label=named[group.name, group.value(REGISTERS)])
-            for group in sorted(regroup(launches), key=lambda group: group.launches[0])
-        ]
-        for shape, launches in found.items()
-    }
+    found: defaultdict[_NamedShape, list[KernelGroup]] = defaultdict(list)
+    for whole in sorted(group(summary), key=lambda whole: whole.first):
+        for shape, launches in whole.every.by_shape().items():
+            part = group_of(launches, whole.label, summary.coverage.total_ns)
+            found[whole.name, shape].append(part)
+    for variants in found.values():
+        variants.sort(key=_first)
+    return dict(sorted(found.items(), key=lambda item: _first(item[1][0])))
+
+
+def _first(found: KernelGroup) -> int:
+    return found.first
 
 
 _Pairs = list[tuple[KernelGroup, KernelGroup]]
@@ -157,7 +156,7 @@ _Groups = tuple[KernelGroup, ...]
 
 
 def _matched(
-    left: dict[_Shape, list[KernelGroup]], right: dict[_Shape, list[KernelGroup]]
+    left: dict[_NamedShape, list[KernelGroup]], right: dict[_NamedShape, list[KernelGroup]]
 ) -> tuple[_Pairs, _Groups, _Groups]:
     pairs = [
         pair
@@ -189,28 +188,35 @@ def _differences(
 
 def _waits(group: KernelGroup, raw: Sequence[RawKernel]) -> dict[str, float]:
     """Return the cycles that the first launch found waits for each reason."""
-    wanted = {(kernel.id, kernel.name) for kernel in group.kernels}
-    launch = next((one for one in raw if (one.id, one.name) in wanted), None)
+    ids = frozenset(group.launches)
+    launch = next((one for one in raw if one.id in ids and one.name == group.name), None)
     found = stalls(launch.metrics.values()) if launch else ()
     return {stall.reason: stall.cycles for stall in found if stall.cycles is not None}
 
 
 def _warnings(a: Side, b: Side, only_a: _Groups, only_b: _Groups) -> Iterable[str]:
-    for what, of in _KNOWN:
-        left, right = of(a.about), of(b.about)
-        if left and right and left != right:
-            yield f"{what} differs: {left} and {right}"
-    capture_a, capture_b = dict(a.about.capture), dict(b.about.capture)
-    for option in sorted(capture_a.keys() & capture_b.keys()):
-        if capture_a[option] != capture_b[option]:
-            yield f"capture differs: {option} {capture_a[option]} and {capture_b[option]}"
-    chips_a, chips_b = _chips(a.report), _chips(b.report)
+    yield from _other_captures(a.about, b.about)
+    chips_a, chips_b = a.report.chips, b.report.chips
     if chips_a != chips_b:
         yield f"compute capability differs: {', '.join(chips_a)} and {', '.join(chips_b)}"
+    for side, report in (("A", a.report), ("B", b.report)):
+        if report.left_out.kernels:
+            yield f"{report.left_out.kernels} cold kernels of {side} are not compared"
     others = {group.name for group in only_a} & {group.name for group in only_b}
     if others:
         kernels = "1 kernel has" if len(others) == 1 else f"{len(others)} kernels have"
         yield f"{kernels} another grid, block or variant"
+
+
+def _other_captures(a: About, b: About) -> Iterable[str]:
+    for what, of in _KNOWN:
+        left, right = of(a), of(b)
+        if left and right and left != right:
+            yield f"{what} differs: {left} and {right}"
+    capture_a, capture_b = dict(a.capture), dict(b.capture)
+    for option in sorted(capture_a.keys() & capture_b.keys()):
+        if capture_a[option] != capture_b[option]:
+            yield f"capture differs: {option} {capture_a[option]} and {capture_b[option]}"
 
 
 _KNOWN: tuple[tuple[str, Callable[[About], str | None]], ...] = (
@@ -218,7 +224,3 @@ _KNOWN: tuple[tuple[str, Callable[[About], str | None]], ...] = (
     ("ncu version", lambda about: about.ncu_version),
     ("benchmark shape", lambda about: about.shape),
 )
-
-
-def _chips(report: KernelReport) -> list[str]:
-    return sorted({kernel.compute_capability or "unknown" for kernel in report.kernels})

@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from bot.reports.compare import About, Side
 from counters.errors import CountersError
-from counters.parse import read_report
-from counters.raw import RawKernel, read_raw
+from counters.launches import Summary
+from counters.parse import read_summary
+from counters.raw import RawKernel, iter_raw
 from counters.stalls import is_stall
 
 MANIFEST = "manifest.json"
@@ -41,7 +42,8 @@ def read_side(path: Path) -> Side:
     A raw page or manifest that is absent or cannot be read is passed over. Raises NoTable and
     OSError for the CSV itself. Blocking.
     """
-    return Side(path.name, read_report(path), _raw_beside(path), about_beside(path))
+    summary = read_summary(path)
+    return Side(path.name, summary, _raw_beside(path, summary), about_beside(path))
 
 
 def about_beside(path: Path) -> About:
@@ -70,12 +72,19 @@ def _spec(manifest: _Manifest, path: Path) -> str | None:
     return specs[0] if len(specs) == 1 else None
 
 
-def _raw_beside(path: Path) -> tuple[RawKernel, ...]:
+def _raw_beside(path: Path, summary: Summary) -> tuple[RawKernel, ...]:
+    """Return of the raw page the first launch of each kernel and shape."""
     match = _DETAILS.fullmatch(path.name)
     if match is None:
         return ()
+    firsts = {
+        (launches.ids[0], kernel.name)
+        for kernel in summary.kernels
+        for launches in kernel.by_shape().values()
+    }
     beside = path.with_name(f"{match['before']}ncu-raw{match['index'] or ''}.csv")
     try:
-        return read_raw(beside, is_stall)
+        launches = iter_raw(beside, is_stall)
+        return tuple(launch for launch in launches if (launch.id, launch.name) in firsts)
     except (OSError, CountersError):
         return ()

@@ -11,6 +11,7 @@ from bot.reports.bound import Bound
 from bot.reports.groups import KernelGroup
 from bot.reports.kernel_figures import Fact, figures, limiters
 from bot.reports.table import (
+    CSV_NAME,
     MIN_WIDTH,
     MISSING,
     duration_text,
@@ -18,11 +19,10 @@ from bot.reports.table import (
     spread_text,
     within,
 )
-from counters.columns import DURATION, value_of
-from counters.model import Kernel, KernelReport
+from counters.launches import Longest, Summary
 from counters.names import clipped, display_width, plain
 from counters.raw import RawKernel
-from counters.stalls import Stall, is_stall, stalls
+from counters.stalls import Stall, stalls
 
 MOST_FINDINGS = 6
 MOST_STALLS = 6
@@ -58,22 +58,20 @@ class KernelPage:
     findings: tuple[Finding, ...]
 
 
-def kernel_page(
-    report: KernelReport, group: KernelGroup, raw: Sequence[RawKernel] = ()
-) -> KernelPage:
-    """Put the page of a group of `report` together.
+def kernel_page(summary: Summary, group: KernelGroup, raw: Sequence[RawKernel] = ()) -> KernelPage:
+    """Put the page of a group of `summary` together.
 
     `raw` are the launches on the raw page of the same capture, read with `wanted=is_stall` or more;
     stalls are taken from the details page where it has them, else from there.
     """
-    longest = max(group.kernels, key=lambda kernel: value_of(kernel, DURATION) or 0.0)
+    longest = group.every.longest
     total = MISSING if group.total_ns is None else duration_text(group.total_ns)
     return KernelPage(
         label=group.label,
         name=group.name,
         bound=group.bound,
         count=group.count,
-        captured=len(report.kernels),
+        captured=summary.launches,
         share=group.share,
         times=f"{total} in {spread_text(group)}",
         longest=longest.id,
@@ -81,7 +79,7 @@ def kernel_page(
         occupancy=figures(group, kernel_figures.OCCUPANCY_FIGURES),
         limiters=limiters(group),
         memory=figures(group, kernel_figures.MEMORY_FIGURES),
-        stalls=_stalls(longest, raw),
+        stalls=_stalls(group.name, longest, raw),
         launch=(
             Fact("grid × block", shape_text(group), None),
             *figures(group, kernel_figures.LAUNCH_FIGURES),
@@ -102,23 +100,23 @@ def render_kernel(page: KernelPage, width: int = 60, max_chars: int | None = Non
     return "\n".join(within([clipped(line, width) for line in lines], max_chars))
 
 
-def _stalls(kernel: Kernel, raw: Sequence[RawKernel]) -> tuple[Stall, ...]:
-    here = stalls(metric for metric in kernel.metrics if is_stall(metric.name))
-    same = (launch for launch in raw if (launch.id, launch.name) == (kernel.id, kernel.name))
+def _stalls(name: str, longest: Longest, raw: Sequence[RawKernel]) -> tuple[Stall, ...]:
+    here = stalls(longest.stalls)
+    same = (launch for launch in raw if (launch.id, launch.name) == (longest.id, name))
     launch = next(same, None)
     return here or (stalls(launch.metrics.values()) if launch else ())
 
 
 def _sections(page: KernelPage, width: int) -> Iterator[Iterable[str]]:
     yield _head(page, width)
-    yield _titled("speed of light, % of peak", _columns(page.speed_of_light, width), width)
+    yield _titled("speed of light, % of peak", _columns(page.speed_of_light, width))
     occupancy = [*_columns(page.occupancy, width), *_limited(page, width)]
-    yield _titled("occupancy", occupancy, width)
-    yield _titled("memory", _columns(page.memory, width), width)
+    yield _titled("occupancy", occupancy)
+    yield _titled("memory", _columns(page.memory, width))
     shape, *launch = page.launch
-    yield _titled("launch", [_line(shape, width), *_columns(launch, width)], width)
-    yield _titled("warp stalls: share, cycles per instruction", _stalled(page, width), width)
-    yield _titled("ncu's rules, estimated speed-up first", _advice(page, width), width)
+    yield _titled("launch", [_line(shape, width), *_columns(launch, width)])
+    yield _titled("warp stalls: share, cycles per instruction", _stalled(page, width))
+    yield _titled("ncu's rules, estimated speed-up first", _advice(page, width))
 
 
 def _head(page: KernelPage, width: int) -> list[str]:
@@ -127,8 +125,8 @@ def _head(page: KernelPage, width: int) -> list[str]:
     return [page.label, *_wrapped(f"{page.times}{share}", width), *_wrapped(why, width)]
 
 
-def _titled(title: str, body: Sequence[str], width: int) -> list[str]:
-    return [f"── {title} ".ljust(width, "─"), *body]
+def _titled(title: str, body: Sequence[str]) -> list[str]:
+    return [f"── {title}", *body]
 
 
 def _limited(page: KernelPage, width: int) -> list[str]:
@@ -150,7 +148,7 @@ def _stall(stall: Stall) -> Fact:
 def _advice(page: KernelPage, width: int) -> list[str]:
     lines = [line for found in page.findings[:MOST_FINDINGS] for line in _finding(found, width)]
     rest = len(page.findings) - MOST_FINDINGS
-    return [*lines, *([f"… and {rest} more"] if rest > 0 else [])] or ["none"]
+    return [*lines, *([f"… and {rest} more in {CSV_NAME}"] if rest > 0 else [])] or ["none"]
 
 
 def _finding(finding: Finding, width: int) -> list[str]:

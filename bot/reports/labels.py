@@ -4,15 +4,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, takewhile
+from itertools import count
 from operator import attrgetter
+from os.path import commonprefix
 
 from counters.names import clipped, display_width, last_component, plain, short_name
 
 NAMELESS = "(no name)"
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
-_LONGEST = 4_000
+_LONGEST_NAME = 4_096
+_LONGEST = 400
+_END = 150
 _NARROWEST = 12
 _DEEPEST = 8
 
@@ -58,7 +61,7 @@ class _Name:
 
     @classmethod
     def of(cls, name: str) -> "_Name":
-        short = short_name(name)
+        short = short_name(name[:_LONGEST_NAME])
         return cls(name, plain(short) or NAMELESS, plain(last_component(short)) or NAMELESS)
 
     def base(self, room: int) -> str:
@@ -67,11 +70,11 @@ class _Name:
     def with_arguments(self) -> str:
         start, end = self.whole.find(f"{self.last}<"), self.whole.rfind(">(")
         cut = self.whole[start : end + 1] if 0 <= start < end else self.whole
-        return plain(cut[:_LONGEST])
+        return plain(_ends_of(cut))
 
     def pointed(self, different: str, room: int) -> str:
         """Return the base and, in at most half of the room, what is different."""
-        shown = clipped(plain(different), room // 2)
+        shown = clipped(plain(_ends_of(different)), room // 2)
         if not shown:
             return self.base(room)
         return f"{self.base(room - display_width(shown) - 3)} …{shown}…"
@@ -89,18 +92,25 @@ def _told_apart(names: list[_Name], room: int) -> dict[str, str]:
     if len(names) == 1:
         return {names[0].whole: names[0].base(room)}
     for form in (attrgetter("short"), _Name.with_arguments):
-        made: dict[str, str] = {name.whole: form(name) for name in names}
-        fits = all(display_width(label) <= room for label in made.values())
-        if fits and len(set(made.values())) == len(names):
+        made = _all_fitting(names, form, room)
+        if len(set(made.values())) == len(names):
             return made
     return _by_difference(names, room, _DEEPEST)
 
 
+def _all_fitting(names: list[_Name], form: Callable[[_Name], str], room: int) -> dict[str, str]:
+    """Return what `form` makes of the names, or nothing where one does not fit."""
+    made: dict[str, str] = {}
+    for name in names:
+        label = form(name)
+        if display_width(label) > room:
+            return {}
+        made[name.whole] = label
+    return made
+
+
 def _by_difference(names: list[_Name], room: int, deeper: int) -> dict[str, str]:
-    words = [_WORDS.findall(name.whole[:_LONGEST]) for name in names]
-    start = _shared_start(words)
-    end = _shared_start([found[:start:-1] for found in words])
-    middles = ("".join(found[start : len(found) - end]) for found in words)
+    middles = _middles([name.whole for name in names])
     pairs = zip(names, middles, strict=True)
     made = {name.whole: name.pointed(middle, room) for name, middle in pairs}
     found = made.copy()
@@ -111,9 +121,34 @@ def _by_difference(names: list[_Name], room: int, deeper: int) -> dict[str, str]
     return found
 
 
-def _shared_start(lists: Sequence[Names]) -> int:
-    columns = zip(*lists, strict=False)
-    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
+def _middles(names: Names) -> Names:
+    """Return the names without the words that all of them begin or end with."""
+    start = _shared_start(names)
+    rests = [name[start:] for name in names]
+    firsts = [match.end() if (match := _WORDS.match(rest)) else 0 for rest in rests]
+    end = _shared_start([rest[first:][::-1] for rest, first in zip(rests, firsts, strict=True)])
+    return [rest[: len(rest) - end] for rest in rests]
+
+
+def _shared_start(texts: Names) -> int:
+    """Return how many characters all texts begin with, to the end of a word."""
+    shared = commonprefix(texts)  # noqa: RUF071 - these are no paths
+    ends = {text[len(shared) : len(shared) + 1] for text in texts}
+    for kind in (str.isspace, _is_of_word):
+        if shared and kind(shared[-1]) and any(end and kind(end) for end in ends):
+            while shared and kind(shared[-1]):
+                shared = shared[:-1]
+            break
+    return len(shared)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _ends_of(text: str) -> str:
+    """Return a text of which no more than its ends could be shown."""
+    return text if len(text) <= _LONGEST else f"{text[:_END]}…{text[-_END:]}"
 
 
 def _numbered(texts: Sequence[str], width: int) -> Iterator[str]:

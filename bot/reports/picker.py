@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from bot.jobs.model import BenchmarkOutcome
@@ -10,8 +11,8 @@ from bot.reports.kernel_page import kernel_page, render_kernel
 from bot.reports.neutral import FENCE_COST, block, clip, plain
 from bot.reports.table import duration_text, render_table
 from counters.errors import NoTable
-from counters.model import KernelReport
-from counters.raw import RawKernel, read_raw
+from counters.launches import Summary
+from counters.raw import RawKernel, iter_raw
 from counters.stalls import is_stall
 
 CONTENT_LIMIT = 2_000
@@ -56,7 +57,7 @@ class View:
 
 
 def picker_of(
-    job_id: str, benchmark: int, report: KernelReport, page: int = 0, chosen: int | None = None
+    job_id: str, benchmark: int, report: Summary, page: int = 0, chosen: int | None = None
 ) -> Picker:
     """Return the menu at `page`; `chosen` is the rank (from 0) of the kernel on show."""
     groups = group(report)
@@ -80,14 +81,15 @@ def view_of(job_id: str, benchmark: BenchmarkOutcome, page: int, value: str) -> 
     number = int(digits) if digits.isdecimal() else 0
     groups = group(report)
     if word == "kernel" and number < len(groups):
-        content = _kernel_text(report, groups[number], _raw(benchmark.files))
+        raw = _raw(benchmark.files, groups[number])
+        content = _kernel_text(report, groups[number], raw)
         return View(content, picker_of(job_id, index, report, page, number))
     if word in {TABLE, "page"}:
         return View(table_text(report), picker_of(job_id, index, report, number))
     return None
 
 
-def table_text(report: KernelReport) -> str:
+def table_text(report: Summary) -> str:
     """Return the counter table as a code block that fits a message."""
     text = render_table(report, max_chars=CONTENT_LIMIT - FENCE_COST)
     return block(text, CONTENT_LIMIT)
@@ -121,15 +123,18 @@ def _kernel(rank: int, found: KernelGroup, chosen: bool) -> Choice:
     )
 
 
-def _kernel_text(report: KernelReport, found: KernelGroup, raw: Sequence[RawKernel]) -> str:
+def _kernel_text(report: Summary, found: KernelGroup, raw: Sequence[RawKernel]) -> str:
     page = kernel_page(report, found, raw)
     text = render_kernel(page, max_chars=CONTENT_LIMIT - FENCE_COST)
     return block(text, CONTENT_LIMIT)
 
 
-def _raw(files: dict[str, Path]) -> tuple[RawKernel, ...]:
+def _raw(files: dict[str, Path], found: KernelGroup) -> tuple[RawKernel, ...]:
+    """Return the longest launch of a group on the raw page."""
+    wanted = found.every.longest.id, found.name
     path = next((path for name, path in files.items() if name.startswith("ncu-raw.")), None)
     try:
-        return read_raw(path, is_stall) if path else ()
+        launches = iter_raw(path, is_stall) if path else iter(())
+        return tuple(islice((one for one in launches if (one.id, one.name) == wanted), 1))
     except (NoTable, FileNotFoundError):
         return ()

@@ -10,8 +10,10 @@ from itertools import groupby
 from pathlib import Path
 
 from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome
+from bot.reports.coverage import census_table, coverage_lines
 from bot.reports.message import (
     DESCRIPTION_LIMIT,
+    TABLE_LIMIT,
     TITLE_LIMIT,
     Fact,
     ReplyMessage,
@@ -23,14 +25,15 @@ from bot.reports.parts import in_parts
 from bot.reports.picker import Picker, picker_of, table_text
 from bot.reports.uploads import Packed, pack
 from bot.wording import failure_sentence
-from counters.columns import missing_words
+from runner_client.captures import TIMED, CaptureMode
 from runner_client.wire import BenchmarkResult, BenchmarkStatus, Failure, FailureKind, System
 
 TAIL_LIMIT = 900
 SENTENCE_LIMIT = 1_500
 
+_MORE = re.compile(r"^(census\.\d{1,4}\.json|nsys-kernels\.\d{1,4}\.csv)$")
 _DETAILS = re.compile(r"^ncu-details\.\d{1,4}\.(csv|txt)$")
-_SUFFIXES = (".ncu-rep", ".csv", ".txt")
+_SUFFIXES = (".ncu-rep", ".nsys-rep", ".csv", ".txt", ".json")
 # The program's own last lines help where the program or its evaluator failed.
 _TAIL_KINDS = {
     FailureKind.SUBMISSION_ERROR,
@@ -127,7 +130,7 @@ def _shapes(results: list[BenchmarkResult]) -> Fact:
 def _benchmark(outcome: JobOutcome, benchmark: BenchmarkOutcome, limit: int) -> ReplyMessage:
     result = benchmark.result
     several = len(outcome.job.benchmarks) > 1
-    packed = pack(_attached(benchmark.files, several=several), limit)
+    packed = pack(attached(benchmark.files, several=several), limit)
     return ReplyMessage(
         title=clip(f"{outcome.job.leaderboard} · benchmark {result.index}", TITLE_LIMIT),
         tone=_tone(benchmark),
@@ -141,7 +144,7 @@ def _benchmark(outcome: JobOutcome, benchmark: BenchmarkOutcome, limit: int) -> 
     )
 
 
-def _attached(files: dict[str, Path], *, several: bool) -> list[tuple[str, Path]]:
+def attached(files: dict[str, Path], *, several: bool) -> list[tuple[str, Path]]:
     """Return what users get, the report first.
 
     Of one benchmark under the names that they know, of several under names that differ.
@@ -149,7 +152,7 @@ def _attached(files: dict[str, Path], *, several: bool) -> list[tuple[str, Path]
     wanted = [
         (name if several else _DETAILS.sub(r"ncu-details.\1", name), path)
         for name, path in files.items()
-        if name.endswith(".ncu-rep") or _DETAILS.match(name)
+        if name.endswith((".ncu-rep", ".nsys-rep")) or _DETAILS.match(name) or _MORE.match(name)
     ]
     return sorted(wanted, key=lambda item: _SUFFIXES.index(Path(item[0]).suffix))
 
@@ -164,6 +167,9 @@ def _tone(benchmark: BenchmarkOutcome) -> Tone:
 
 
 def _table(benchmark: BenchmarkOutcome) -> str:
+    coverage = benchmark.result.coverage
+    if coverage is not None and coverage.mode is CaptureMode.CENSUS and coverage.census:
+        return block(census_table(coverage.census), TABLE_LIMIT)
     return "" if benchmark.report is None else table_text(benchmark.report)
 
 
@@ -182,6 +188,7 @@ def _description(outcome: JobOutcome, benchmark: BenchmarkOutcome, packed: Packe
         _failure(result),
         _degraded(outcome, benchmark),
         _cut(outcome, benchmark),
+        _coverage(result),
         kept,
         _tail(result.failure, result.output_tail),
     )
@@ -226,7 +233,7 @@ def _degraded(outcome: JobOutcome, benchmark: BenchmarkOutcome) -> str:
     if not benchmark.result.degraded:
         return ""
     system = outcome.result.system
-    names = missing_words(benchmark.report.kernels) if benchmark.report else ""
+    names = benchmark.report.coverage.missing_words if benchmark.report else ""
     return (
         f"⚠️ **Degraded**: {benchmark.result.missing_share:.0%} of the table's counters are missing"
         f"{f': {inline(names)}' if names else ''} "
@@ -236,9 +243,16 @@ def _degraded(outcome: JobOutcome, benchmark: BenchmarkOutcome) -> str:
 
 def _cut(outcome: JobOutcome, benchmark: BenchmarkOutcome) -> str:
     cap = outcome.job.capture.launch_count
-    if benchmark.result.kernels < cap:
+    coverage = benchmark.result.coverage
+    told = coverage is not None and (coverage.mode is not CaptureMode.FIRST or coverage.census)
+    if told or benchmark.result.kernels < cap:
         return ""
     return f"⚠️ capture was cut at {_launches(cap)}, later kernels are not in the report"
+
+
+def _coverage(result: BenchmarkResult) -> str:
+    lines = coverage_lines(result.coverage, result.kernels)
+    return "\n".join(inline(line, 600) for line in lines)
 
 
 def _launches(count: int) -> str:
@@ -255,11 +269,13 @@ def _facts(outcome: JobOutcome, benchmark: BenchmarkOutcome) -> tuple[Fact, ...]
     result = benchmark.result
     check = result.check
     said = "nothing" if check is None else "pass" if check.passed else "fail"
+    coverage = result.coverage
+    timed = coverage is not None and coverage.mode in TIMED
     cap = outcome.job.capture.launch_count
     return (
         Fact("GPU", code(outcome.result.system.gpu or outcome.job.gpu)),
         Fact("Captured", f"{_launches(result.kernels)} (cap {cap})"),
-        Fact("Check", f"evaluator said: {said}"),
+        Fact("Check", "not checked" if timed else f"evaluator said: {said}"),
         Fact("Shape", code(result.spec), wide=True),
     )
 

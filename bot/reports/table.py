@@ -1,16 +1,20 @@
 """The counter table as text: fixed width for Discord and the terminal, or markdown."""
 
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from bot.reports.groups import Dim, KernelGroup, regroup
+from bot.reports.groups import KernelGroup, group
 from bot.reports.labels import labels
-from counters.columns import COLUMNS, DURATION, REGISTERS, Table, make_table
-from counters.model import KernelReport, Metric
+from counters.columns import COLUMNS, DURATION, REGISTERS
+from counters.launches import Dim, Summary
+from counters.model import Metric
 from counters.names import clipped, display_width, plain
 
 MIN_WIDTH = 60
+"""Of a kernel's page and of a comparison."""
+TABLE_WIDTH = 44
+"""What a phone shows of a code block without breaking its lines."""
 CSV_NAME = "ncu-details.csv"
 CAVEAT = (
     "Durations under the profiler, GPU clocks left as they were; "
@@ -20,7 +24,6 @@ CAVEAT = (
 MISSING = "n/a"
 _GAP = "  "
 _SECONDS = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
-_WIDEST_LAUNCH = 25
 _BOUND = 9
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>|~#"})
 
@@ -34,50 +37,52 @@ class _Head:
     width: int
 
 
-_SHARE = _Head("share %", "Share %", 7)
+_PERCENT = 5
 _HEADS = (
-    _Head("duration", "Duration", 9),
-    _SHARE,
-    _Head("SM %", "SM %", 6),
-    _Head("mem %", "Memory %", 6),
-    _Head("DRAM %", "DRAM %", 6),
-    _Head("occ. %", "Achieved occupancy %", 6),
+    _Head("time", "Duration", 9),
+    _Head("share", "Share %", _PERCENT),
+    _Head("SM %", "SM %", _PERCENT),
+    _Head("mem %", "Memory %", _PERCENT),
+    _Head("DRAM%", "DRAM %", _PERCENT),
+    _Head("occ.%", "Achieved occupancy %", _PERCENT),
     _Head("regs", "Registers/thread", 4),
 )
 
 
-def render_table(report: KernelReport, width: int = 60, max_chars: int | None = None) -> str:
+def render_table(summary: Summary, width: int = TABLE_WIDTH, max_chars: int | None = None) -> str:
     """Return the counter table, the hottest kernel first, no line over `width` columns.
 
-    Two lines a kernel, headed by the id of its first launch; a third one gives the count and the
-    spread of repeated launches, whose duration above is their sum and whose counters are medians.
-    Names and values are made safe to print (no control, direction or combining characters), but
-    nothing is escaped for markdown. With `max_chars` (UTF-16 units; head and foot take 7 lines of
-    them in any case) the coldest kernels give way to a line that counts them. A `width` under
-    MIN_WIDTH raises ValueError.
+    Three lines a kernel: its name, headed by the id of its first launch; what bounds it, and its
+    shape; its numbers. Of repeated launches the time is their sum, the counters are medians, and a
+    further line gives their count and spread. Names and values are made safe to print (no control,
+    direction or combining characters), but nothing is escaped for markdown. With `max_chars`
+    (UTF-16 units; head and foot take ten lines of them in any case) the coldest kernels give way to
+    a line that counts them. A `width` under TABLE_WIDTH raises ValueError.
     """
-    if width < MIN_WIDTH:
+    if width < TABLE_WIDTH:
         raise ValueError(width)
-    table = make_table(report.kernels)
-    if not table.rows:
+    groups = group(summary)
+    if not groups:
         return "no kernels were captured"
-    groups = regroup(table.rows)
-    id_width = max(len(str(group.launches[0])) for group in groups)
-    head = [_name_line("#".rjust(id_width), "kernel", "grid × block", width), _title_line(width)]
-    blocks = _blocks(groups, id_width, width)
-    frame = [*head, "─" * width, "─" * width, *_foot(table, groups, width)]
-    return "\n".join([*frame[:3], *_fitting(blocks, utf16_units(frame), max_chars), *frame[3:]])
+    indent = " " * (max(len(str(one.first)) for one in groups) + len(_GAP))
+    head = [
+        f"{'#':>{len(indent) - len(_GAP)}}{_GAP}kernel",
+        f"{indent}{'bound by':{_BOUND}}{_GAP}grid × block",
+        _numbers([head.title for head in _HEADS]),
+    ]
+    blocks = _blocks(groups, indent, width)
+    frame = [*head, "─" * width, "─" * width, *_foot(summary, groups, width)]
+    return "\n".join([*frame[:4], *_fitting(blocks, utf16_units(frame), max_chars), *frame[4:]])
 
 
-def render_markdown(report: KernelReport) -> str:
+def render_markdown(summary: Summary) -> str:
     """Return the same table as markdown, one row a kernel, all text escaped."""
     heads = (head.full_title for head in _HEADS)
     titles = ("#", "Kernel", "Launches", "Bound by", *heads, "Grid × block")
-    table = make_table(report.kernels)
-    groups = regroup(table.rows)
+    groups = group(summary)
     marks = ("--:", ":--", "--:", ":--", *("--:" for _ in _HEADS), ":--")
     lines = [titles, marks, *map(_fields, groups)]
-    foot = _foot(table, groups, len(CAVEAT))
+    foot = _foot(summary, groups, len(CAVEAT))
     return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), "", "\n\n".join(foot)])
 
 
@@ -112,42 +117,39 @@ def _dim(shape: Dim | None) -> str:
     return MISSING if shape is None else ",".join(map(str, shape))
 
 
-def _blocks(groups: tuple[KernelGroup, ...], id_width: int, width: int) -> list[str]:
-    shapes = [clipped(shape_text(group), _WIDEST_LAUNCH) for group in groups]
-    room = width - id_width - max(map(len, shapes)) - 2 * len(_GAP)
-    names = labels([(group.name, group.value(REGISTERS)) for group in groups], room)
-    return [
-        _block(group, _name_line(str(group.launches[0]).rjust(id_width), name, shape, width), width)
-        for group, name, shape in zip(groups, names, shapes, strict=True)
-    ]
+def _blocks(groups: tuple[KernelGroup, ...], indent: str, width: int) -> list[str]:
+    registers = [(group.name, group.value(REGISTERS)) for group in groups]
+    names = labels(registers, width - len(indent))
+    pairs = zip(groups, names, strict=True)
+    blocks = ["\n".join(_block(group, name, indent, width)) for group, name in pairs]
+    # An empty line stands between two kernels.
+    return [blocks[0], *(f"\n{block}" for block in blocks[1:])]
 
 
 def shape_text(group: KernelGroup) -> str:
     """Return what `launch_text` says, or how many shapes the launches have."""
-    shapes = {(kernel.grid, kernel.block) for kernel in group.kernels}
-    return launch_text(group.grid, group.block) if len(shapes) == 1 else f"{len(shapes)} shapes"
+    one = group.shapes == 1
+    return launch_text(group.grid, group.block) if one else f"{group.shapes} shapes"
 
 
-def _block(group: KernelGroup, name_line: str, width: int) -> str:
-    lines = [name_line, _numbers([group.bound.word, *_cells(group)], width)]
+def _block(group: KernelGroup, name: str, indent: str, width: int) -> Iterator[str]:
+    yield f"{group.first:>{len(indent) - len(_GAP)}}{_GAP}{name}"
+    bound = f"{indent}{group.bound.word:{_BOUND}}{_GAP}"
+    yield f"{bound}{clipped(shape_text(group), width - len(bound))}"
+    yield _numbers(_cells(group))
     if group.count > 1:
-        lines.append(clipped(f"{' ' * _BOUND}{_GAP}{spread_text(group)}", width))
-    return "\n".join(lines)
+        room = width - len(indent)
+        yield from (f"{indent}{clipped(line, room)}" for line in _spread(group, room))
 
 
-def _name_line(number: str, name: str, shape: str, width: int) -> str:
-    start = f"{number}{_GAP}{name}"
-    return f"{start}{' ' * (width - display_width(start) - len(shape))}{shape}"
+def _spread(group: KernelGroup, room: int) -> list[str]:
+    text = spread_text(group)
+    first, comma, median = text.rpartition(", ")
+    return [text] if len(text) <= room or not comma else [f"{first},", median]
 
 
-def _title_line(width: int) -> str:
-    return _numbers(["bound", *(head.title for head in _HEADS)], width)
-
-
-def _numbers(cells: list[str], width: int) -> str:
-    """Lay out the bound and the numbers; spare columns go before the first number."""
-    sized = [_right(cell, head.width) for cell, head in zip(cells[1:], _HEADS, strict=True)]
-    return f"{cells[0]}{_right(' '.join(sized), width - len(cells[0]))}"
+def _numbers(cells: list[str]) -> str:
+    return " ".join(_right(cell, head.width) for cell, head in zip(cells, _HEADS, strict=True))
 
 
 def _right(text: str, width: int) -> str:
@@ -161,7 +163,7 @@ def _cells(group: KernelGroup) -> list[str]:
             _shown(group), (_HEADS[0], *_HEADS[2:]), COLUMNS, strict=True
         )
     ]
-    share = MISSING if group.share is None else f"{100 * group.share:.2f}"
+    share = MISSING if group.share is None else _percent(100 * group.share)
     return [counters[0], share, *counters[1:]]
 
 
@@ -184,7 +186,7 @@ def _cell(
 
 
 def _percent(value: float) -> str:
-    return number_text(value, 6)
+    return number_text(value, _PERCENT)
 
 
 def _registers(value: float) -> str:
@@ -198,17 +200,30 @@ _FORMATS: dict[str, Callable[[float], str]] = {
 
 
 def number_text(value: float, width: int) -> str:
-    """Return a number with as many digits as `width` (at least 6) has room for."""
+    """Return a number with as many digits as `width` (at least 5) has room for."""
     forms = (f"{value:{form}}" for form in (".2f", ".1f", ".0f", ".1e", ".0e"))
     return next((text for text in forms if len(text) <= width), f"{value:.0e}")
 
 
-def _foot(table: Table, groups: tuple[KernelGroup, ...], width: int) -> list[str]:
-    total = MISSING if table.total_ns is None else duration_text(table.total_ns)
-    kernels = f"{len(groups)} {'kernel' if len(groups) == 1 else 'kernels'}"
-    launches = f" in {len(table.rows)} launches" if len(table.rows) > len(groups) else ""
+def _foot(summary: Summary, groups: tuple[KernelGroup, ...], width: int) -> list[str]:
+    total_ns, left = summary.coverage.total_ns, summary.left_out
+    total = MISSING if total_ns is None else duration_text(total_ns)
+    count = len(groups) + left.kernels
+    kernels = f"{count} {'kernel' if count == 1 else 'kernels'}"
+    launches = f" in {summary.launches} launches" if summary.launches > count else ""
     said = f"total captured time {total}, {kernels}{launches}"
-    return [said, *textwrap.wrap(CAVEAT, width)]
+    texts = (said, _left_out(summary), CAVEAT)
+    return [line for text in texts for line in textwrap.wrap(text, width)]
+
+
+def _left_out(summary: Summary) -> str:
+    left = summary.left_out
+    if not left.kernels:
+        return ""
+    return (
+        f"Too many to list: {left.kernels} more kernels with {left.launches} launches, "
+        f"{duration_text(left.total_ns)}."
+    )
 
 
 def _fitting(blocks: list[str], taken: int, max_chars: int | None) -> list[str]:
@@ -229,13 +244,16 @@ def _more(count: int) -> str:
 
 
 def within(lines: list[str], max_chars: int | None) -> list[str]:
-    """Return as many of the first lines as `max_chars` (UTF-16 units) allow, then an ellipsis."""
+    """Return as many of the first lines as `max_chars` (UTF-16 units) allow; then their count."""
     if max_chars is None or utf16_units(lines) <= max_chars:
         return lines
     kept = list(lines)
-    while kept and utf16_units([*kept, "…"]) > max_chars:
+    while kept:
         kept.pop()
-    return [*kept, "…"]
+        said = [*kept, f"… {len(lines) - len(kept)} more lines"]
+        if utf16_units(said) <= max_chars:
+            return said
+    return ["…"]
 
 
 def utf16_units(lines: Iterable[str]) -> int:
@@ -245,7 +263,7 @@ def utf16_units(lines: Iterable[str]) -> int:
 
 def _fields(group: KernelGroup) -> tuple[str, ...]:
     texts = (group.label, str(group.count), group.bound.word, *_cells(group))
-    return (str(group.launches[0]), *map(markdown_text, texts), shape_text(group))
+    return (str(group.first), *map(markdown_text, texts), shape_text(group))
 
 
 def markdown_text(text: str) -> str:

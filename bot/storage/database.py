@@ -1,6 +1,7 @@
 """The engine, and one session a unit of work."""
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -35,11 +36,22 @@ class Database:
     async def begin(self) -> AsyncIterator[Session]:
         """Open a session and a transaction: committed at the end, rolled back on an exception."""
         async with self._sessions.begin() as session:
+            await _undisturbed(session.connection())
             yield session
 
     async def close(self) -> None:
         """Close every connection."""
         await self.engine.dispose()
+
+
+async def _undisturbed(connecting: Awaitable[object]) -> None:
+    """Connect, even where the caller is cancelled meanwhile: half a connection closes nobody."""
+    task = asyncio.ensure_future(connecting)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 async def open_database(text: str) -> Database:

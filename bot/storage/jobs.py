@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 
 import msgspec
 from sqlalchemy import select, update
+from sqlalchemy.orm import defer
 
+from bot.failures import charged, result_charged
 from bot.jobs.model import Job, JobPhase, PastProfile
 from bot.storage.database import Session
 from bot.storage.tables import ArtifactRow, JobPhaseRow, JobRow
-from runner_client.wire import Artifact, Benchmark, CaptureOptions, JobResult
+from runner_client.captures import CaptureOptions
+from runner_client.wire import Artifact, Benchmark, JobResult
 
 FINAL = frozenset({JobPhase.DELIVERED, JobPhase.FAILED, JobPhase.CANCELLED})
 _HAVE_RESULTS = (JobPhase.FETCHED.value, JobPhase.DELIVERING.value, JobPhase.DELIVERED.value)
@@ -38,6 +41,15 @@ class NewJob:
     config_sha256: str
     channel_id: int | None
     guild_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a job was made from; `version_id` is the state of the problem, `commit` its commit."""
+
+    version_id: int
+    commit: str | None
+    submission: bytes
 
 
 async def add(session: Session, new: NewJob) -> None:
@@ -73,21 +85,49 @@ async def add(session: Session, new: NewJob) -> None:
 async def find(session: Session, job_id: str) -> Job | None:
     """Return a job, or None where there is none."""
     row = await session.get(JobRow, job_id)
-    return None if row is None else _job(row)
+    return None if row is None else job_of(row)
+
+
+async def find_source(session: Session, job_id: str) -> Source:
+    """Return what a job was made from. Raises NoResultFound where there is no such job."""
+    columns = (JobRow.version_id, JobRow.commit, JobRow.submission)
+    found = (await session.execute(select(*columns).where(JobRow.id == job_id))).one()
+    return Source(found.version_id, found.commit, found.submission)
+
+
+async def cancel_early(session: Session, job_id: str) -> bool:
+    """Cancel a job that no runner has been given; tell whether it was so."""
+    return await _move_from(session, job_id, JobPhase.CANCELLED, {JobPhase.ACCEPTED})
+
+
+async def cancel_waiting(session: Session, job_id: str, failure_kind: str) -> bool:
+    """Cancel a job that no runner has begun, as far as is known; tell whether it was so."""
+    before = {JobPhase.ACCEPTED, JobPhase.QUEUED}
+    return await _move_from(session, job_id, JobPhase.CANCELLED, before, failure_kind)
 
 
 async def move(
     session: Session, job_id: str, to: JobPhase, failure_kind: str | None = None
 ) -> bool:
     """Let a job enter a phase, if it may; tell whether it did."""
+    return await _move_from(session, job_id, to, BEFORE[to], failure_kind)
+
+
+async def _move_from(
+    session: Session,
+    job_id: str,
+    to: JobPhase,
+    before: Iterable[JobPhase],
+    failure_kind: str | None = None,
+) -> bool:
     now = datetime.now(UTC)
     change: dict[str, object] = {"phase": to.value, "phase_at": now}
     if failure_kind is not None:
-        change["failure_kind"] = failure_kind[:40]
+        change |= {"failure_kind": failure_kind[:40], "charged": charged(failure_kind)}
     result = await session.execute(
         update(JobRow)
         .where(JobRow.id == job_id)
-        .where(JobRow.phase.in_([phase.value for phase in BEFORE[to]]))
+        .where(JobRow.phase.in_([phase.value for phase in before]))
         .values(**change)
         .returning(JobRow.id)
     )
@@ -100,10 +140,16 @@ async def move(
 async def save_result(
     session: Session, job_id: str, result: JobResult, fetched: Iterable[Artifact]
 ) -> None:
-    """Store what a runner said of a job, and which of its files are on the disk."""
+    """Store what a runner said of a job, and which of its files are on the disk.
+
+    Nothing is stored of a job whose author has deleted it meanwhile.
+    """
     row = await session.get_one(JobRow, job_id)
+    if row.deleted_at is not None:
+        return
     row.result = _text(result)
     row.failure_kind = result.failure.kind.value if result.failure else None
+    row.charged = result_charged(result)
     now = datetime.now(UTC)
     for artifact in fetched:
         await session.merge(
@@ -128,6 +174,8 @@ async def past_profiles(session: Session, user_id: int, most: int) -> tuple[Past
     query = (
         select(JobRow)
         .where(JobRow.user_id == user_id, JobRow.phase.in_(_HAVE_RESULTS))
+        .where(JobRow.files_gone_at.is_(None))
+        .options(defer(JobRow.submission))
         .order_by(JobRow.created_at.desc(), JobRow.id)
         .limit(most)
     )
@@ -156,7 +204,8 @@ async def phases(session: Session, job_id: str) -> tuple[tuple[JobPhase, datetim
     return tuple((JobPhase(row.phase), row.at) for row in rows)
 
 
-def _job(row: JobRow) -> Job:
+def job_of(row: JobRow) -> Job:
+    """Return a row as a value."""
     return Job(
         id=row.id,
         user_id=row.user_id,

@@ -5,16 +5,19 @@ from datetime import datetime
 from sqlalchemy import (
     BigInteger,
     ForeignKey,
+    Index,
     LargeBinary,
     MetaData,
     String,
     Text,
     UniqueConstraint,
     false,
+    text,
+    true,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from bot.storage.types import UtcDateTime
+from bot.storage.types import BigId, UtcDateTime
 
 NAMES = {
     "ix": "ix_%(column_0_label)s",
@@ -33,13 +36,56 @@ class Base(DeclarativeBase):
 
 
 class UserRow(Base):
-    """A registered Discord user; `id` is Discord's."""
+    """A registered Discord user; `id` is Discord's.
+
+    Since `left_at` there is no account; the row stays as long as jobs count against its quotas.
+    """
 
     __tablename__ = "users"
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(String(100))
     created_at: Mapped[datetime]
+    left_at: Mapped[datetime | None]
+
+
+class BanRow(Base):
+    """A Discord user, with or without an account, who may not use the bot.
+
+    `by` is the admin's Discord id.
+    """
+
+    __tablename__ = "bans"
+
+    user_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    at: Mapped[datetime]
+    by: Mapped[int | None] = mapped_column(BigInteger)
+    reason: Mapped[str] = mapped_column(String(400))
+
+
+class CliIdRow(Base):
+    """An id that was handed to a popcorn-cli; `digest` is its SHA-256, the id is kept nowhere.
+
+    `user_id` is null until its owner has linked it.
+    """
+
+    __tablename__ = "cli_ids"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[int | None] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), unique=True
+    )
+    offered_at: Mapped[datetime]
+
+
+class QuotaOverrideRow(Base):
+    """How many jobs a rule of the settings allows one user; `rule` is bot.accounts.quota's key."""
+
+    __tablename__ = "quota_overrides"
+
+    user_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    rule: Mapped[str] = mapped_column(String(400), primary_key=True)
+    jobs: Mapped[int]
 
 
 class LeaderboardRow(Base):
@@ -52,7 +98,7 @@ class LeaderboardRow(Base):
 
     __tablename__ = "leaderboards"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
     key: Mapped[str] = mapped_column(String(400), unique=True)
     name: Mapped[str] = mapped_column(String(200))
     competition: Mapped[str] = mapped_column(String(200), index=True)
@@ -89,7 +135,7 @@ class VersionRow(Base):
     __tablename__ = "problem_versions"
     __table_args__ = (UniqueConstraint("leaderboard_id", "number"),)
 
-    id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
     leaderboard_id: Mapped[int] = mapped_column(ForeignKey("leaderboards.id"))
     number: Mapped[int]
     task: Mapped[str] = mapped_column(Text)
@@ -107,7 +153,7 @@ class AuditRow(Base):
 
     __tablename__ = "audit"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
     at: Mapped[datetime] = mapped_column(index=True)
     ended_at: Mapped[datetime | None] = mapped_column(index=True)
     origin: Mapped[str] = mapped_column(String(40))
@@ -124,10 +170,21 @@ class JobRow(Base):
     """A job: what was asked, and where it stands.
 
     `options`, `benchmarks`, `notes` and `result` are the wire's CaptureOptions, Benchmark list,
-    list of sentences and JobResult as JSON.
+    list of sentences and JobResult as JSON. Since `files_gone_at` none of its files is here;
+    since `deleted_at` the row only counts, and what its author sent and got is wiped. `charged`
+    says whether it counts against its author's quotas; it does until its end is known.
     """
 
     __tablename__ = "jobs"
+    __table_args__ = (
+        Index("ix_jobs_user_id_created_at", "user_id", "created_at"),
+        Index(
+            "ix_jobs_deleted_at",
+            "deleted_at",
+            sqlite_where=text("deleted_at IS NOT NULL"),
+            postgresql_where=text("deleted_at IS NOT NULL"),
+        ),
+    )
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
@@ -149,7 +206,10 @@ class JobRow(Base):
     phase_at: Mapped[datetime]
     created_at: Mapped[datetime]
     failure_kind: Mapped[str | None] = mapped_column(String(40))
+    charged: Mapped[bool] = mapped_column(default=True, server_default=true())
     result: Mapped[str | None] = mapped_column(Text)
+    files_gone_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]
 
 
 class JobPhaseRow(Base):
@@ -157,7 +217,7 @@ class JobPhaseRow(Base):
 
     __tablename__ = "job_phases"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
     job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), index=True)
     phase: Mapped[str] = mapped_column(String(20))
     at: Mapped[datetime]
@@ -173,3 +233,79 @@ class ArtifactRow(Base):
     size: Mapped[int] = mapped_column(BigInteger)
     sha256: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[datetime]
+
+
+class DrainRow(Base):
+    """A runner that gets no new job until an admin lets it; `by` is the admin's Discord id."""
+
+    __tablename__ = "drained_runners"
+
+    runner: Mapped[str] = mapped_column(String(63), primary_key=True)
+    at: Mapped[datetime]
+    by: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class RecallRow(Base):
+    """A job was taken from a runner and is never given to it again.
+
+    `done_at` is when that runner was told to drop it, null while it has not been reached.
+    """
+
+    __tablename__ = "recalls"
+
+    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
+    runner: Mapped[str] = mapped_column(String(63), primary_key=True, index=True)
+    at: Mapped[datetime]
+    done_at: Mapped[datetime | None]
+
+
+class OutageRow(Base):
+    """A GPU without a runner in service, of which admins have been told. `gpu` is GpuNames' key."""
+
+    __tablename__ = "outages"
+
+    gpu: Mapped[str] = mapped_column(String(100), primary_key=True)
+    told_at: Mapped[datetime]
+
+
+class DeliveryRow(Base):
+    """How a job's result comes to its author; `token` is wiped when it is of no more use.
+
+    `way` is the one tried last, `words` say why there is no result; with `over_at` the author has
+    everything.
+    """
+
+    __tablename__ = "deliveries"
+
+    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
+    application_id: Mapped[int] = mapped_column(BigInteger)
+    token: Mapped[str | None] = mapped_column(Text)
+    expires_at: Mapped[datetime]
+    upload_limit: Mapped[int] = mapped_column(BigInteger)
+    way: Mapped[str | None] = mapped_column(String(20))
+    words: Mapped[str | None] = mapped_column(Text)
+    over_at: Mapped[datetime | None] = mapped_column(index=True)
+
+
+class DeliveryPartRow(Base):
+    """A message of a reply: opened with a placeholder, then filled."""
+
+    __tablename__ = "delivery_parts"
+
+    job_id: Mapped[str] = mapped_column(
+        ForeignKey("deliveries.job_id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    way: Mapped[str] = mapped_column(String(20))
+    message_id: Mapped[int] = mapped_column(BigInteger)
+    opened_at: Mapped[datetime]
+    filled_at: Mapped[datetime | None]
+
+
+class GateRow(Base):
+    """There is one while no jobs are taken."""
+
+    __tablename__ = "gate"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    closed_at: Mapped[datetime]

@@ -2,8 +2,11 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import DateTime, Dialect
+from sqlalchemy import BigInteger, DateTime, Dialect, Integer
 from sqlalchemy.types import TypeDecorator
+
+BigId = BigInteger().with_variant(Integer(), "sqlite")
+"""A number of 64 bits that the database counts up; SQLite counts in INTEGER alone, which has 64."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):

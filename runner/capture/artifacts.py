@@ -7,7 +7,11 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
+from runner.capture.workspace import report_suffix
 from runner.text import size_words
+from runner_client.captures import CaptureMode, CensusReport
 from runner_client.wire import Artifact, Benchmark, Failure, FailureKind
 
 _CHUNK = 1_048_576
@@ -26,10 +30,21 @@ def slug(spec: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", spec)[:80].strip("-.")
 
 
-def report_name(benchmark: Benchmark) -> str:
+def report_name(benchmark: Benchmark, mode: CaptureMode = CaptureMode.FIRST) -> str:
     """Return the artifact name of a benchmark's report."""
     shape = slug(benchmark.spec)
-    return f"profile.{benchmark.index}{'-' + shape if shape else ''}.ncu-rep"
+    suffix = report_suffix(mode)
+    return f"profile.{benchmark.index}{'-' + shape if shape else ''}{suffix}"
+
+
+def census_name(index: int) -> str:
+    """Return the artifact name of a census."""
+    return f"census.{index}.json"
+
+
+def kernel_sums_name(index: int) -> str:
+    """Return the artifact name of a timeline's kernels by time."""
+    return f"nsys-kernels.{index}.csv"
 
 
 def export_names(index: int) -> dict[str, str]:
@@ -81,6 +96,13 @@ def measure(path: Path) -> Artifact:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return Artifact(name=path.name, size=path.stat().st_size, sha256=digest.hexdigest())
+
+
+def keep_census(census: CensusReport, index: int, folder: Path) -> Artifact:
+    """Write a census into a file of `folder` and measure it. Blocking. Raises OSError."""
+    path = folder / census_name(index)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(census), indent=2) + b"\n")
+    return measure(path)
 
 
 def _copy(source: BinaryIO, target: Path, limit: int) -> Artifact:

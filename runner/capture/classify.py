@@ -20,7 +20,8 @@ from runner.capture.progress import last_kernel
 from runner.engine import Evidence
 from runner.isolation.halt import Stop
 from runner.text import one_line
-from runner_client.wire import CaptureOptions, Check, Failure, FailureKind, Mode
+from runner_client.captures import CaptureMode, CaptureOptions
+from runner_client.wire import Check, Failure, FailureKind, Mode
 
 USAGE, CUDA_ERROR, NO_PIPE, WRONG, UNREADABLE_SPEC = 2, 110, 111, 112, 113
 FINE = frozenset({0, WRONG})
@@ -186,19 +187,21 @@ def _nothing_captured(evidence: Evidence, capture: CaptureOptions) -> Failure:
     if rival is not None:
         return _failure(FailureKind.OTHER_PROFILER, "CUPTI had more than one subscriber")
     if _NO_KERNELS in evidence.stdout:
-        return _nothing_in_range()
+        return _nothing_in_range(capture)
     home = _HOME.search(evidence.stdout) or _HOME.search(evidence.stderr)
     if home is not None:
         return _failure(FailureKind.PROFILER_LOCK, home[0])
     return _failure(FailureKind.PROFILER_ERROR, "ncu ended well and left no report")
 
 
-def _nothing_in_range() -> Failure:
+def _nothing_in_range(capture: CaptureOptions) -> Failure:
     """Name it; ncu says the same for all causes, which a census of the launches would tell apart.
 
     They are: a range that never opened, one without kernels, kernels of another thread.
     """
-    return _failure(FailureKind.NOTHING_IN_RANGE)
+    timed = capture.mode is CaptureMode.PROFILER_API
+    detail = "the benchmark mode opens no cudaProfiler range around kernels" if timed else ""
+    return _failure(FailureKind.NOTHING_IN_RANGE, detail)
 
 
 def _from_traceback(stderr: str, submission: str) -> Failure | None:

@@ -27,13 +27,16 @@ def base_environment(home: Path, tmp: Path, gpu: str = "") -> dict[str, str]:
     return env | {"CUDA_VISIBLE_DEVICES": devices, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
-def evaluator_environment(spec: JobSpec, home: Path, tmp: Path, gpu: str = "") -> dict[str, str]:
+def evaluator_environment(
+    spec: JobSpec, home: Path, tmp: Path, gpu: str = "", mode: Mode | None = None
+) -> dict[str, str]:
     """Return the environment of an evaluator; POPCORN_FD is added with its pipe.
 
-    POPCORN_NCU is `1` or absent, never `0`: evaluators have taken that for true.
+    POPCORN_NCU is `1` or absent, never `0`: evaluators have taken that for true. `mode` is the
+    evaluator's, where it is not the job's.
     """
     env = base_environment(home, tmp, gpu)
-    if spec.mode is Mode.PROFILE:
+    if (mode or spec.mode) is Mode.PROFILE:
         env["POPCORN_NCU"] = "1"
     if spec.seed is not None:
         env["POPCORN_SEED"] = str(spec.seed)

@@ -5,15 +5,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from runner.capture import command
-from runner.capture.artifacts import export_names
+from runner.capture.artifacts import export_names, kernel_sums_name
 from runner.capture.environment import base_environment
-from runner.capture.workspace import Workspace
+from runner.capture.workspace import Workspace, report_suffix
 from runner.engine import Exports
 from runner.isolation.halt import Stop
 from runner.isolation.jail import Jail
 from runner.isolation.process import CannotStart, Command, Finished, run
 from runner.settings import RunnerSettings
 from runner.text import one_line
+from runner_client.captures import CaptureMode
+
+KERNELS = "kernels_csv"
 
 
 class _Limited:
@@ -37,14 +40,14 @@ async def export(
     jail: Jail,
     cancel: asyncio.Event,
 ) -> Exports:
-    """Make the three exports of benchmark `index` beside its report; one that fails is left out.
+    """Make the exports of benchmark `index` beside its report; one that fails is left out.
 
     `problem` says what went wrong with the first that failed.
     """
     made: dict[str, Path] = {}
     problems: list[str] = []
     for field, export_it in (await _commands(report, work, settings, jail)).items():
-        target = report.parent / export_names(index)[field]
+        target = report.parent / _name(field, index)
         problem = await _export_one(export_it, target, settings.max_export_bytes, cancel)
         if problem:
             problems.append(problem)
@@ -57,8 +60,13 @@ async def export(
         details_csv=made.get("details_csv"),
         details_txt=made.get("details_txt"),
         raw_csv=made.get("raw_csv"),
+        kernels_csv=made.get(KERNELS),
         problem=problems[0] if problems else "",
     )
+
+
+def _name(field: str, index: int) -> str:
+    return kernel_sums_name(index) if field == KERNELS else export_names(index)[field]
 
 
 async def _commands(
@@ -74,8 +82,14 @@ async def _commands(
             wall_s=settings.export_timeout_s,
             cell=cell,
         )
-        for field, argv in command.exports(settings.ncu, seen.reports / report.name).items()
+        for field, argv in _argvs(settings, seen.reports / report.name, seen.safe).items()
     }
+
+
+def _argvs(settings: RunnerSettings, report: Path, scratch: Path) -> dict[str, tuple[str, ...]]:
+    if report.suffix == report_suffix(CaptureMode.TIMELINE):
+        return {KERNELS: command.kernel_sums(settings.nsys, report, scratch)}
+    return command.exports(settings.ncu, report)
 
 
 async def _export_one(
@@ -87,15 +101,19 @@ async def _export_one(
             finished = await run(export_it, cancel=cancel, on_stdout=limited.feed)
         except CannotStart as error:
             return one_line(str(error))
-    return "the export is too large" if limited.cut else _problem(finished)
+    return "the export is too large" if limited.cut else _problem(finished, _what(export_it))
 
 
-def _problem(finished: Finished) -> str:
+def _what(export_it: Command) -> str:
+    return "nsys stats" if export_it.argv[1] == "stats" else "ncu --import"
+
+
+def _problem(finished: Finished, what: str) -> str:
     if finished.stopped is Stop.CANCELLED:
         return "the export was cancelled"
     if finished.stopped is not None:
-        return "ncu --import did not end in time"
+        return f"{what} did not end in time"
     if finished.exit_code != 0:
         said = [line for line in finished.stdout.splitlines() if line.startswith("==ERROR==")]
-        return one_line(said[0] if said else f"ncu --import ended with {finished.exit_code}")
+        return one_line(said[0] if said else f"{what} ended with {finished.exit_code}")
     return ""

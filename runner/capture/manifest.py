@@ -10,15 +10,8 @@ from runner.capture import command
 from runner.capture.artifacts import measure
 from runner.isolation.limits import Limits
 from runner.jobs.files import write_atomic
-from runner_client.wire import (
-    Artifact,
-    BenchmarkResult,
-    CaptureOptions,
-    Check,
-    Failure,
-    JobSpec,
-    System,
-)
+from runner_client.captures import CaptureOptions, Coverage
+from runner_client.wire import Artifact, BenchmarkResult, Check, Failure, JobSpec, System
 
 NAME = "manifest.json"
 
@@ -29,10 +22,12 @@ class ManifestCapture(Struct, frozen=True, kw_only=True):
     kernel_name: str | None
     kernel_name_base: str | None
     launch_count: int
-    section_set: str = command.SET
+    mode: str
+    preset: str
+    section_set: str
+    replay_mode: str
     cache_control: str = command.CACHE_CONTROL
     clock_control: str = command.CLOCK_CONTROL
-    replay_mode: str = command.REPLAY_MODE
 
 
 class ManifestLimits(Struct, frozen=True, kw_only=True):
@@ -59,6 +54,7 @@ class ManifestBenchmark(Struct, frozen=True, kw_only=True):
     check: Check | None
     duration_s: float
     artifacts: tuple[Artifact, ...]
+    coverage: Coverage | None = None
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -121,6 +117,10 @@ def _capture(capture: CaptureOptions) -> ManifestCapture:
         kernel_name=capture.kernel_name,
         kernel_name_base=base.value if base is not None else None,
         launch_count=capture.launch_count,
+        mode=capture.mode.value,
+        preset=capture.preset.value,
+        section_set=command.SETS[capture.preset],
+        replay_mode=command.replay_mode(capture.mode),
     )
 
 
@@ -136,4 +136,5 @@ def _benchmark(result: BenchmarkResult) -> ManifestBenchmark:
         check=result.check,
         duration_s=result.duration_s,
         artifacts=result.artifacts,
+        coverage=result.coverage,
     )

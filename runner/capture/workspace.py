@@ -13,6 +13,7 @@ from pathlib import Path
 from runner.capture.command import BINARY
 from runner.isolation.cell import Account
 from runner.isolation.trees import remove_tree
+from runner_client.captures import CaptureMode
 from runner_client.wire import Benchmark, JobSpec
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -103,9 +104,9 @@ class Workspace:
         for folder in (self.root, *self.folders):
             os.chown(folder, account.uid, account.gid)
 
-    def report(self, benchmark: Benchmark) -> Path:
-        """Return where ncu is told to write the report."""
-        return self.out / report_file(benchmark)
+    def report(self, benchmark: Benchmark, mode: CaptureMode = CaptureMode.FIRST) -> Path:
+        """Return where the profiler is told to write the report."""
+        return self.out / report_file(benchmark, mode)
 
 
 @contextmanager
@@ -122,9 +123,14 @@ def workspace(parent: Path, job_id: str, gpu: str = "") -> Iterator[Workspace]:
         remove_tree(root)
 
 
-def report_file(benchmark: Benchmark) -> str:
-    """Return the name of the report that ncu writes."""
-    return f"profile.{benchmark.index}.ncu-rep"
+def report_file(benchmark: Benchmark, mode: CaptureMode = CaptureMode.FIRST) -> str:
+    """Return the name of the report that the profiler writes."""
+    return f"profile.{benchmark.index}{report_suffix(mode)}"
+
+
+def report_suffix(mode: CaptureMode) -> str:
+    """Return the suffix of a report: Nsight Systems has its own."""
+    return ".nsys-rep" if mode is CaptureMode.TIMELINE else ".ncu-rep"
 
 
 def _write_new(path: Path, content: str) -> None:

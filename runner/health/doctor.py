@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from runner.engine import Engine
+from runner.health.census import census_finding
 from runner.health.checks import bad, good, quick_findings
 from runner.health.gate import Gate
 from runner.health.sandboxing import sandbox_findings
@@ -28,10 +29,13 @@ async def examine(engine: Engine, settings: RunnerSettings, scratch: Path) -> tu
     """
     if settings.engine is EngineName.RECORDED:
         return await _recorded(engine, settings)
+    if settings.engine is EngineName.RAY:
+        return await _cluster(engine, settings, scratch)
     found = (*await quick_findings(settings), *await sandbox_findings(engine, settings))
     if any(one.level is Level.PROBLEM for one in found):
         return found
     gpus = await engine.gpus()
+    found = (*found, await census_finding(settings, scratch, next(iter(gpus), "")))
     tests = (self_findings(engine, settings, scratch, gpu) for gpu in gpus)
     measured = await asyncio.gather(*tests)
     if len(measured) == 1:
@@ -148,6 +152,18 @@ def _tell(findings: tuple[Finding, ...]) -> None:
     for one in findings:
         mend = f"; {one.mend}" if one.mend else ""
         logger.log(levels[one.level], "%s: %s%s", one.check, one.text, mend)
+
+
+async def _cluster(engine: Engine, settings: RunnerSettings, scratch: Path) -> tuple[Finding, ...]:
+    """Profile on one node: each was checked when it joined."""
+    found = await quick_findings(settings, replay=True)
+    mend = "look at docs/operations.md, Many GPU machines"
+    absent = [bad("nodes", problem, mend) for problem in await engine.problems()]
+    if absent or any(one.level is Level.PROBLEM for one in found):
+        return (*found, *absent)
+    gpus = await engine.gpus()
+    nodes = good("nodes", f"{len(gpus)} x {await engine.gpu()} in the cluster")
+    return (*found, nodes, *await self_findings(engine, settings, scratch, gpus[0]))
 
 
 async def _recorded(engine: Engine, settings: RunnerSettings) -> tuple[Finding, ...]:

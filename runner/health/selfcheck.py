@@ -8,19 +8,20 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from counters.errors import NoTable
 from counters.model import KernelReport, Metric
+from counters.parse import read_report
 from runner.capture.artifacts import export_names
-from runner.capture.outcome import read_kernels
 from runner.engine import Engine
 from runner.health.checks import bad, doubt, good
 from runner.jobs.events import EventLog
 from runner.jobs.job import Executor, LiveJob
 from runner.jobs.store import Store
 from runner.settings import RunnerSettings
+from runner_client.captures import CaptureOptions
 from runner_client.wire import (
     Benchmark,
     BenchmarkStatus,
-    CaptureOptions,
     Failure,
     FailureKind,
     Finding,
@@ -121,16 +122,24 @@ def _is_lost(metric: Metric) -> bool:
 async def _profile(engine: Engine, settings: RunnerSettings, folder: Path, gpu: str) -> SelfTest:
     store = Store(folder)
     timeout_s = TIMEOUT_S / settings.replay_factor
-    spec = await asyncio.to_thread(_spec, await engine.gpu(), timeout_s)
+    spec = await asyncio.to_thread(self_test_spec, await engine.gpu(), timeout_s)
     await asyncio.to_thread(store.create, spec)
     job = LiveJob(spec, EventLog(store, spec.id, []), gpu=gpu)
     result = await Executor(engine, store, settings).execute(job)
     csv = store.artifacts(spec.id) / export_names(0)["details_csv"]
-    kernels = await asyncio.to_thread(read_kernels, csv if csv.is_file() else None)
+    kernels = await asyncio.to_thread(_whole_report, csv)
     return SelfTest(result, kernels)
 
 
-def _spec(gpu: str, timeout_s: float) -> JobSpec:
+def _whole_report(csv: Path) -> KernelReport | None:
+    try:
+        return read_report(csv)
+    except (NoTable, FileNotFoundError):
+        return None
+
+
+def self_test_spec(gpu: str, timeout_s: float) -> JobSpec:
+    """Return the job that profiles the tiny kernel. Blocking."""
     evaluator, submission = (_source(name) for name in ("eval.py", "submission.py"))
     return JobSpec(
         id=uuid.uuid4().hex,

@@ -6,6 +6,7 @@ import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runner.capture.environment import base_environment
 from runner.isolation.process import CannotStart, Command, run
@@ -26,12 +27,16 @@ class Gpus:
 
 
 async def ask(folder: Path, *argv: str) -> str:
-    """Return a program's standard output, or an empty text where it fails in any way."""
-    env = base_environment(folder, folder)
-    command = Command(argv=argv, cwd=folder, env=env, wall_s=ASK_TIMEOUT_S)
+    """Return a program's standard output, or an empty text where it fails in any way.
+
+    What it leaves in its HOME, as CUDA does, goes with a folder that is made below `folder`.
+    """
     try:
-        finished = await run(command)
-    except CannotStart:
+        with TemporaryDirectory(dir=folder, prefix="ask-", ignore_cleanup_errors=True) as scratch:
+            home = Path(scratch)
+            env = base_environment(home, home)
+            finished = await run(Command(argv=argv, cwd=home, env=env, wall_s=ASK_TIMEOUT_S))
+    except (CannotStart, OSError):
         return ""
     return finished.stdout if finished.exit_code == 0 and finished.stopped is None else ""
 

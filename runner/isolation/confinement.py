@@ -160,7 +160,8 @@ async def _machine(settings: RunnerSettings) -> Machine:
 
 def _seen(settings: RunnerSettings, prefixes: tuple[Path, ...], *, nested: bool) -> Machine:
     python = shutil.which(settings.python)
-    programs = [*program_paths(settings.ncu), *program_paths(settings.nvcc)]
+    tools = (settings.ncu, settings.nvcc, settings.nsys)
+    programs = [path for tool in tools for path in program_paths(tool)]
     return machine(
         settings.bwrap,
         (*prefixes, *((Path(python),) if python else ()), *programs, *settings.read_only),

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from runner.capture.artifacts import NotTaken, report_name, take
+from runner.capture.artifacts import NotTaken, keep_census, report_name, take
 from runner.capture.manifest import manifest_of, write_manifest
 from runner.capture.outcome import Captured, never_run, read_kernels, result_of
 from runner.capture.progress import Progress, Publisher
@@ -17,6 +17,7 @@ from runner.jobs.events import NOW, EventLog
 from runner.jobs.records import Capture, Reached, Records
 from runner.jobs.store import Store
 from runner.settings import RunnerSettings
+from runner_client.captures import CaptureMode
 from runner_client.wire import (
     Artifact,
     Benchmark,
@@ -198,6 +199,10 @@ class _Run:
     async def _result(
         self, benchmark: Benchmark, evidence: Evidence, captured: Captured
     ) -> BenchmarkResult:
+        if evidence.census is not None:
+            folder = self.records.artifacts
+            census = await asyncio.to_thread(keep_census, evidence.census, benchmark.index, folder)
+            captured = replace(captured, census=census)
         result = await asyncio.to_thread(result_of, self.job.spec, benchmark, evidence, captured)
         await asyncio.to_thread(self.records.save_result, result)
         return result
@@ -222,7 +227,8 @@ class _Run:
         """Copy the report out of the submission's reach, and keep that it is captured."""
         if evidence.report is None:
             return None
-        target = self.records.artifacts / report_name(benchmark)
+        mode = evidence.mode or CaptureMode.FIRST
+        target = self.records.artifacts / report_name(benchmark, mode)
         limit = self.account.limits.largest_report
         report = await asyncio.to_thread(take, evidence.report, target, limit)
         if report is not None:

@@ -18,7 +18,8 @@ from msgspec import Struct
 
 from runner.engine import Evidence
 from runner.jobs.files import read_if_there, settle, write_atomic
-from runner_client.wire import Artifact, Benchmark, BenchmarkResult, Index
+from runner_client.values import Index
+from runner_client.wire import Artifact, Benchmark, BenchmarkResult
 
 T = TypeVar("T")
 

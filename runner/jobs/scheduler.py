@@ -64,6 +64,7 @@ class Scheduler:
         self._live: dict[str, LiveJob] = {}
         self._gpus: tuple[str, ...] = ()
         self._free: list[str] = []
+        self._busy: set[str] = set()
         self._at_work: dict[str, asyncio.Task[None]] = {}
         self._submits = asyncio.Lock()
         self._moved = asyncio.Event()
@@ -95,6 +96,13 @@ class Scheduler:
             asyncio.create_task(self._tell_places(), name="runner-places"),
             asyncio.create_task(self._sweep(), name="runner-sweep"),
         ]
+        self._dispatch()
+
+    def resize(self, gpus: tuple[str, ...]) -> None:
+        """Use other GPUs from now on; jobs at work are left to end, on fewer GPUs one by one."""
+        kept = [gpu for gpu in self._free if gpu in gpus]
+        self._gpus = gpus
+        self._free = kept + [gpu for gpu in gpus if gpu not in self._busy and gpu not in kept]
         self._dispatch()
 
     def stop_waiting(self) -> None:
@@ -191,9 +199,10 @@ class Scheduler:
 
     def _dispatch(self) -> None:
         """Start the next jobs while there are free GPUs."""
-        while self._free and self._queue and not self._closing:
+        while self._has_room and self._queue and not self._closing:
             job = self._live[self._queue.pop()]
             job.gpu = self._free.pop(0)
+            self._busy.add(job.gpu)
             task = asyncio.create_task(self._work(job), name=f"job-{job.spec.id}")
             self._at_work[job.spec.id] = task
         self._moved.set()
@@ -205,10 +214,17 @@ class Scheduler:
                 await self._end(job, result)
         finally:
             del self._at_work[job.spec.id]
-            self._free.append(job.gpu)
+            self._busy.discard(job.gpu)
+            if job.gpu in self._gpus:
+                self._free.append(job.gpu)
             if not self._at_work:
                 self._queue.rest()
             self._dispatch()
+
+    @property
+    def _has_room(self) -> bool:
+        # Jobs whose GPU has gone wait for one of the others, before those that have not begun.
+        return bool(self._free) and len(self._at_work) < len(self._gpus)
 
     async def _run(self, job: LiveJob) -> JobResult:
         try:
@@ -256,7 +272,7 @@ class Scheduler:
 
     async def _tell(self, job: LiveJob, place: int) -> None:
         # On a busy machine one job must end for the first in the queue to start.
-        ahead = place + (0 if self._free else 1)
+        ahead = place + (0 if self._has_room else 1)
         if job.ahead != ahead:
             job.ahead = ahead
             await self._say(job, Queued(number=0, at=NOW, ahead=ahead))

@@ -6,11 +6,14 @@ from importlib.metadata import version
 import msgspec
 from aiohttp import web
 
+from runner.capture.modes import offered
+from runner.health.census import CHECK as CENSUS
 from runner.isolation.limits import Limits
 from runner.jobs.scheduler import Full, Taken, Unknown
 from runner.service import keys
 from runner.service.middleware import answer, refuse
 from runner.service.validate import Invalid, validate
+from runner_client.captures import CaptureMode
 from runner_client.wire import (
     API,
     ArtifactName,
@@ -19,6 +22,7 @@ from runner_client.wire import (
     JobId,
     JobResult,
     JobSpec,
+    Level,
     Mode,
 )
 
@@ -48,7 +52,7 @@ async def post_job(request: web.Request) -> web.Response:
     try:
         spec = await asyncio.to_thread(msgspec.json.decode, body, type=JobSpec)
         engine = request.app[keys.ENGINE]
-        validate(spec, await engine.gpu())
+        validate(spec, await engine.gpu(), await _captures(request.app))
     except (msgspec.DecodeError, UnicodeError, Invalid) as error:
         return refuse(400, str(error))
     refused = Limits.of(request.app[keys.SETTINGS]).refusal(spec)
@@ -133,6 +137,7 @@ async def get_health(request: web.Request) -> web.Response:
         recorded_on=engine.recorded_on,
         checking=doctor.checking,
         findings=doctor.findings,
+        captures=await _captures(request.app),
     )
     return answer(health)
 
@@ -143,6 +148,13 @@ async def get_metrics(request: web.Request) -> web.Response:
     gpu, system = await engine.gpu(), await engine.system()
     metrics.describe(await asyncio.to_thread(version, "ncubot"), engine.name, gpu, system)
     return metrics.answer()
+
+
+async def _captures(app: web.Application) -> tuple[CaptureMode, ...]:
+    """Return the modes that this runner offers; until the first check a census is believed in."""
+    found = [one for one in app[keys.DOCTOR].findings if one.check == CENSUS]
+    census = all(one.level is Level.OK for one in found)
+    return await asyncio.to_thread(offered, app[keys.SETTINGS], census=census)
 
 
 def _hash_of(result: JobResult, name: str) -> str | None:

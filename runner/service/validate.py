@@ -2,15 +2,16 @@
 
 import hashlib
 
-from runner_client.wire import CudaEvaluator, JobSpec
+from runner_client.captures import CaptureMode
+from runner_client.wire import CudaEvaluator, JobSpec, Mode
 
 
 class Invalid(Exception):  # noqa: N818 - an answer
     """A spec that cannot be run; the text names the field."""
 
 
-def validate(spec: JobSpec, gpu: str) -> None:
-    """Check `spec` against itself and the runner's GPU. Raises Invalid."""
+def validate(spec: JobSpec, gpu: str, offered: tuple[CaptureMode, ...]) -> None:
+    """Check `spec` against itself, the runner's GPU and its capture modes. Raises Invalid."""
     if gpu and spec.gpu.casefold() != gpu.casefold():
         raise Invalid(f"gpu: this runner has {gpu}, not {spec.gpu}")
     names = [file.name for file in (*spec.files, spec.submission)]
@@ -24,6 +25,8 @@ def validate(spec: JobSpec, gpu: str) -> None:
         raise Invalid("submission_sha256: not the hash of the submission")
     if "\0" in (spec.capture.kernel_name or ""):
         raise Invalid("capture.kernel_name: holds a NUL character")
+    if spec.mode is Mode.PROFILE and spec.capture.mode not in offered:
+        raise Invalid(f"capture.mode: this runner does not offer {spec.capture.mode.value}")
 
 
 def _entry_points(spec: JobSpec) -> tuple[str, ...]:

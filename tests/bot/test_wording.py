@@ -1,7 +1,7 @@
 """Every error and every failure has one sentence with a next step."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -22,6 +22,16 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
     type(error): (error, said)
     for error, said in (
         (errors.NotRegistered(), "You have no account yet: type /register first."),
+        (errors.JobsStopped(), "take no jobs at the moment: try again later."),
+        (errors.Banned("spam"), "You may not use this bot (spam): ask an admin."),
+        (
+            errors.QuotaUsed("20 jobs in 1 day", 20, datetime(2026, 9, 1, 12, 0, 1, tzinfo=UTC)),
+            "You have used your 20 jobs in 1 day: come back at 2026-09-01 12:01 UTC.",
+        ),
+        (errors.TooManyUnderWay(1), "You have 1 job under way, which is as many as you may have"),
+        (errors.CliIdUnreadable(), "paste the id from .popcorn.yaml"),
+        (errors.CliIdUnknown(timedelta(minutes=10)), "in the last 10 minutes: run `popcorn-cli"),
+        (errors.CliIdTaken(), "belongs to another account: run `popcorn-cli reregister discord`"),
         (errors.LeaderboardMissing(("a", "b")), "choose one of a, b."),
         (errors.LeaderboardUnknown("qr_v3", "qr_v2", ()), "did you mean qr_v2?"),
         (errors.TemplateMissing("qr", "HIP", ("Python",)), "in HIP: choose one of Python."),
@@ -48,6 +58,15 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (errors.OptionInvalid("kernel_name", "expected one line"), "Option kernel_name cannot be"),
         (errors.NotYours("f" * 32), "You have no job"),
         (errors.ResultGone("f" * 32), "no longer kept here: profile again."),
+        (errors.OptionForAdmins("user"), "Option user is for admins, who have the Manage Server"),
+        (errors.JobUnderWay("f" * 32, "queued"), "Job ffffffff is still queued: wait for its"),
+        (errors.JobOver("f" * 32), "Job ffffffff has ended already: /profiles show has"),
+        (errors.FilesGone("f" * 32, datetime(2026, 9, 1, tzinfo=UTC)), "since 2026-09-01 00:00"),
+        (errors.NoFiles("f" * 32), "Job ffffffff brought no files: /profiles show says why."),
+        (errors.NotSent("413"), "Discord did not take the rest of the reply: try the same"),
+        (errors.RunnerUnknown("r9", ("r1",)), 'No runner "r9"; there are r1.'),
+        (errors.BotBroken("1a2b"), "not yours: tell an admin the number 1a2b."),
+        (errors.PermissionsMissing(("Attach Files",)), "the bot lacks Attach Files, and could not"),
         (errors.RunnerDown("r1"), "Runner r1 does not answer; this is not your fault"),
         (errors.RunnerDenied("r1"), "does not accept this bot's token"),
         (errors.OverLimit("r1", "20 are asked"), "allows (20 are asked): ask for fewer launches"),
@@ -57,6 +76,7 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (errors.RunnerBroken("r1", "wrong hash"), "(wrong hash)"),
         (errors.JobVanished("r1", "f" * 32), "no longer knows job"),
         (errors.RunnerNotStarted("no ncu"), "did not start: no ncu."),
+        (errors.CannotServe("::1:80", "in use"), "on ::1:80 (in use): set another web_port"),
         (errors.DiscordRefused("401"), "check DISCORD_TOKEN."),
         (ConfigError("ncubot.toml [bot]", "data", "expected text"), "[bot], data: expected text."),
         (GrammarError("qr/task.yml", "no lang"), "qr/task.yml: no lang."),

@@ -14,7 +14,7 @@ def test_upgrade_makes_the_tables_and_may_be_repeated(
     monkeypatch.setenv("DATABASE_URL", "sqlite:///here/ncubot.db")
     for _ in range(2):
         code, out, err = ncubot(monkeypatch, capsys, "db", "upgrade")
-        assert (code, out, err) == (0, "the database is at revision 0002\n", "")
+        assert (code, out, err) == (0, "the database is at revision 0006\n", "")
     assert (tmp_path / "here" / "ncubot.db").is_file()
 
 

@@ -11,13 +11,13 @@ import pytest
 from aiohttp import web
 
 from runner_client import client as client_module
+from runner_client.captures import CaptureOptions
 from runner_client.client import RunnerClient
 from runner_client.errors import Broken, Denied, Refused, Unknown, Unreachable
 from runner_client.wire import (
     SHA256_HEADER,
     Artifact,
     Benchmark,
-    CaptureOptions,
     Ended,
     JobSpec,
     JobState,

@@ -36,7 +36,7 @@ async def test_the_form_leads_to_the_reply_of_profile(world: World) -> None:
     form = await opened(world, ("kernel.py", CAPTURE))
     assert form.modal is not None
     assert form.modal["title"] == MENU
-    assert form.modal["components"][0]["content"] == "`kernel.py`"
+    assert form.modal["components"][0]["description"] == "kernel.py"
     result = await world.alice.submit_modal(
         form, {"leaderboard": ["qr_v2"], "gpu": ["H200"], "benchmark": " 0 "}
     )
@@ -48,7 +48,7 @@ async def test_the_form_leads_to_the_reply_of_profile(world: World) -> None:
 
 async def test_the_form_offers_what_there_is_and_needs_nothing(world: World) -> None:
     asked = fields(await opened(world, ("kernel.py", CAPTURE)))
-    assert list(asked) == ["Leaderboard", "GPU", "Benchmark", "Kernel filter"]
+    assert list(asked) == ["Leaderboard", "GPU", "Benchmark", "Kernel filter", "Capture"]
     assert not any(field["required"] for field in asked.values())
     boards = [board.name for board in world.services.catalogue.all()]
     assert [option["value"] for option in asked["Leaderboard"]["options"]] == boards  # type: ignore[attr-defined]
@@ -70,8 +70,8 @@ async def test_a_message_without_a_kernel_gets_one_sentence(world: World) -> Non
 async def test_of_several_attachments_the_first_that_fits_is_named(world: World) -> None:
     form = await opened(world, ("notes.txt", b"x"), ("a.CU", b"x"), ("b.py", b"x"))
     assert form.modal is not None
-    named = form.modal["components"][0]["content"]
-    assert named == "`a.CU` (the first of 3 attachments that fits)"
+    named = form.modal["components"][0]["description"]
+    assert named == "a.CU (the first of 3 attachments that fits)"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """/profile as its author sees it, through the real runner."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import discord
 import pytest
@@ -100,12 +101,6 @@ async def test_a_full_window_is_said(world: World) -> None:
     assert "capture was cut at 4 launches" in (message.embeds[0].description or "")
 
 
-async def test_an_unregistered_user_is_sent_to_register(world: World) -> None:
-    bob = world.env.guild.add_member(world.env.create_user("bob"))
-    world.alice = bob
-    assert await world.refused() == "You have no account yet: type /register first."
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -148,7 +143,7 @@ async def test_an_attachment_that_discord_lost_is_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def gone(*_: object) -> bytes:
-        answer = SimpleNamespace(status=404, reason="Not Found")
+        answer: Any = SimpleNamespace(status=404, reason="Not Found")
         raise discord.NotFound(answer, "asset not found")
 
     monkeypatch.setattr(world.env.bot.http, "get_from_cdn", gone)

@@ -15,6 +15,13 @@ from runner_client.address import RunnerAddress
 from tests.cogs.conftest import World, messages
 
 ADMINS = {
+    "user ban",
+    "user unban",
+    "user show",
+    "user quota",
+    "runners list",
+    "runners drain",
+    "runners resume",
     "leaderboard sync",
     "leaderboard close",
     "leaderboard open",
@@ -22,9 +29,18 @@ ADMINS = {
 }
 EXPECTED = {
     "register",
+    "whoami",
+    "unregister",
+    "user",
     "profile",
     "profiles",
+    "profiles list",
+    "profiles show",
+    "profiles files",
     "profiles compare",
+    "profiles cancel",
+    "profiles delete",
+    "runners",
     "leaderboard",
     "leaderboard list",
     "leaderboard show",

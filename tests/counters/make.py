@@ -4,6 +4,9 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from counters.launches import Summary, summarize
+from counters.parse import parse_lines
+
 HEADER = (
     "ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream",
     "Block Size", "Grid Size", "Device", "CC", "Section Name", "Metric Name", "Metric Unit",
@@ -62,6 +65,12 @@ def document(
 
 def lines(text: str) -> list[str]:
     return list(io.StringIO(text, newline=""))
+
+
+def summary(*rows: Sequence[str]) -> Summary:
+    """Return the summary of an export of these rows."""
+    report = parse_lines(lines(document(rows)))
+    return summarize(report.kernels, report.unread)
 
 
 def with_value(label: str, value: str, unit: str | None = None) -> list[MetricCells]:

@@ -4,13 +4,11 @@ from counters.columns import (
     COLUMNS,
     DEGRADED_ABOVE,
     DURATION,
+    Coverage,
     Missing,
-    counter_of,
-    make_table,
-    missing_counters,
-    missing_share,
-    missing_words,
-    value_of,
+    accepted,
+    cells_of,
+    coverage_of,
 )
 from counters.model import Kernel
 from counters.parse import parse_lines
@@ -29,8 +27,12 @@ def kernels(*rows: list[str]) -> tuple[Kernel, ...]:
     return parse_lines(lines(document(rows))).kernels
 
 
+def coverage(*rows: list[str]) -> Coverage:
+    return coverage_of(kernels(*rows))
+
+
 def values(kernel: Kernel) -> list[float | None]:
-    return [cell.value if cell else None for cell in make_table([kernel]).rows[0].cells]
+    return [cell.value if cell else None for cell in cells_of(kernel)]
 
 
 EXPECTED = [21060.0, 5.41, 2.88, 0.09, 24.95, 40.0]
@@ -73,27 +75,22 @@ def test_a_label_of_the_wrong_section_alone_is_missing() -> None:
     assert values(kernels(*launch(metrics=other))[0]) == [None] * len(COLUMNS)
 
 
-def test_shares_are_of_the_known_time_whatever_unit_was_printed() -> None:
+def test_the_total_is_of_the_known_time_whatever_unit_was_printed() -> None:
     rows = [
         *launch(0, metrics=with_value("Duration", "500", "us")),
         *launch(1, metrics=with_value("Duration", "1.5", "ms")),
         *launch(2, metrics=with_value("Duration", "n/a")),
     ]
-    table = make_table(kernels(*rows))
-    assert [row.share for row in table.rows] == [0.25, 0.75, None]
-    assert table.total_ns == 2_000_000.0
+    assert coverage(*rows) == Coverage(3, (1, 0, 0, 0, 0, 0), 1, 2_000_000.0)
 
 
-def test_no_duration_at_all_has_no_total_and_no_share() -> None:
-    table = make_table(kernels(*launch(metrics=with_value("Duration", "nan"))))
-    assert (table.total_ns, table.rows[0].share) == (None, None)
+def test_no_duration_at_all_has_no_total() -> None:
+    assert coverage(*launch(metrics=with_value("Duration", "nan"))).total_ns is None
 
 
-@pytest.mark.parametrize("duration", ["0", "-5", "1e308"])
-def test_absurd_durations_make_no_absurd_share(duration: str) -> None:
-    metrics = with_value("Duration", duration, "ns")
-    rows = [*launch(0, metrics=metrics), *launch(1, metrics=metrics)]
-    assert [row.share for row in make_table(kernels(*rows)).rows] == [None, None]
+def test_absurd_durations_make_no_absurd_total() -> None:
+    metrics = with_value("Duration", "1e308", "ns")
+    assert coverage(*launch(0, metrics=metrics), *launch(1, metrics=metrics)).total_ns is None
 
 
 def test_a_negative_duration_is_no_part_of_the_time() -> None:
@@ -101,16 +98,19 @@ def test_a_negative_duration_is_no_part_of_the_time() -> None:
         *launch(0, metrics=with_value("Duration", "-9", "ns")),
         *launch(1, metrics=with_value("Duration", "10", "ns")),
     ]
-    table = make_table(kernels(*rows))
-    assert (table.total_ns, [row.share for row in table.rows]) == (10.0, [None, 1.0])
+    found = coverage(*rows)
+    assert (found.total_ns, found.untimed) == (10.0, 1)
 
 
 def test_missing_share_counts_six_counters_and_the_share() -> None:
-    assert missing_share(kernels(*launch())) == 0.0
-    assert missing_share(kernels(*launch(metrics=with_value("DRAM Throughput", "nan")))) == 1 / 7
-    assert missing_share(kernels(*launch(metrics=with_value("Duration", "")))) == 2 / 7
-    assert missing_share(kernels(*launch(), *launch(1, metrics=[TABLE_METRICS[0]]))) == 5 / 14
-    assert missing_share(()) == 1.0
+    assert coverage(*launch()).missing_share == 0.0
+    lacking_one = launch(metrics=with_value("DRAM Throughput", "nan"))
+    assert coverage(*lacking_one).missing_share == 1 / 7
+    assert coverage(*launch(metrics=with_value("Duration", ""))).missing_share == 2 / 7
+    only_a_duration = launch(1, metrics=[TABLE_METRICS[0]])
+    assert coverage(*launch(), *only_a_duration).missing_share == 5 / 14
+    assert coverage().missing_share == 1.0
+    assert coverage(*launch(metrics=with_value("Duration", "0"))).missing_share == 1 / 7
 
 
 @pytest.mark.parametrize(("lacking", "degraded"), [("DRAM Throughput", False), ("Duration", True)])
@@ -132,17 +132,18 @@ def test_missing_counters_are_named_those_that_most_lack_first() -> None:
             1, metrics=[m for m in TABLE_METRICS if m[1] not in {"Duration", "DRAM Throughput"}]
         ),
     ]
-    found = kernels(*rows)
-    assert missing_counters(found) == (Missing("Duration", 2, 2), Missing("DRAM Throughput", 1, 2))
-    assert missing_words(found) == "Duration, DRAM Throughput (in 1 of 2)"
+    found = coverage(*rows)
+    assert found.missing == (Missing("Duration", 2, 2), Missing("DRAM Throughput", 1, 2))
+    assert found.missing_words == "Duration, DRAM Throughput (in 1 of 2)"
 
 
 def test_nothing_is_missing_from_a_whole_capture_or_from_none() -> None:
-    assert missing_counters(kernels(*launch())) == ()
-    assert missing_words(()) == ""
+    assert coverage(*launch()).missing == ()
+    assert coverage().missing == ()
 
 
 def test_a_value_in_a_unit_that_the_column_has_not_is_no_value() -> None:
     (kernel,) = kernels(*launch(metrics=with_value("Duration", "3.5", "fortnight")))
-    assert counter_of(kernel, DURATION) is not None
-    assert value_of(kernel, DURATION) is None
+    duration = cells_of(kernel)[0]
+    assert duration is not None
+    assert accepted(DURATION, duration) is None

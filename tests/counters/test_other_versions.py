@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from counters.columns import make_table, missing_words
+from counters.columns import cells_of, coverage_of
 from counters.model import Kernel, KernelReport, Rule
 from counters.parse import iter_kernels, read_report
 
@@ -19,7 +19,7 @@ def read(name: str) -> tuple[KernelReport, Kernel]:
 
 
 def table(report: KernelReport) -> list[float | None]:
-    return [cell.value if cell else None for cell in make_table(report.kernels).rows[0].cells]
+    return [cell.value if cell else None for cell in cells_of(report.kernels[0])]
 
 
 def of(kernel: Kernel, section: str, name: str) -> tuple[float | None, str]:
@@ -56,7 +56,7 @@ def test_nvtx_columns_padding_crlf_and_byte_order_mark() -> None:
     assert [(rule.speedup_type, rule.speedup) for rule in kernel.rules] == [("global", 12.5)]
     assert report.missing_share == 2 / 7
     assert report.degraded
-    assert missing_words(report.kernels) == "DRAM Throughput, Achieved Occupancy"
+    assert coverage_of(report.kernels).missing_words == "DRAM Throughput, Achieved Occupancy"
 
 
 def test_range_replay_has_no_shape() -> None:

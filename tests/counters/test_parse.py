@@ -1,6 +1,5 @@
 import csv
 import tracemalloc
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -261,23 +260,6 @@ def test_an_estimate_of_another_locale_is_named() -> None:
     assert report.unread == ("line 2: SOLBottleneck: 47,25 may be read in two ways",)
 
 
-ENDS_WITH_21_06 = document([*launch()[1:], launch()[0]])
-
-
-@pytest.mark.parametrize("lost", [2, 5, 8, 10])
-def test_a_value_that_the_file_ends_in_is_not_believed(lost: int) -> None:
-    assert ENDS_WITH_21_06.endswith('"us","21.06",""\n')
-    report = parsed(ENDS_WITH_21_06[:-lost])
-    assert report.kernels[0].metrics == parsed(ONE).kernels[0].metrics[1:]
-    assert report.unread == ("line 7: the file ends within this row",)
-
-
-@pytest.mark.parametrize("lost", [1, 3, 4])
-def test_a_last_row_without_its_line_end_is_whole(lost: int) -> None:
-    report = parsed(ENDS_WITH_21_06[:-lost])
-    assert report == parsed(ENDS_WITH_21_06)
-
-
 def test_a_quote_that_nobody_closes_costs_one_row_and_is_named() -> None:
     rows = ONE.splitlines(keepends=True)
     report = parsed("".join([*rows[:2], '"open\n', *rows[2:]]))
@@ -346,7 +328,7 @@ def _named(row: list[str]) -> dict[str, str]:
     return dict(zip(HEADER, row + [""] * (len(HEADER) - len(row)), strict=True))
 
 
-def _in_order(header: list[str], rows: list[list[str]]) -> list[list[str]]:
+def in_order(header: list[str], rows: list[list[str]]) -> list[list[str]]:
     """The same rows in the order of columns that ncu has."""
     return [[dict(zip(header, row, strict=True))[name] for name in HEADER] for row in rows]
 
@@ -357,23 +339,5 @@ def test_columns_are_known_by_name_only(
 ) -> None:
     header, rows = export
     assert parsed(noise + document(rows, header, end=end)) == parsed(
-        document(_in_order(header, rows))
+        document(in_order(header, rows))
     )
-
-
-@given(exports(), st.data())
-def test_wherever_a_file_is_cut_nothing_is_made_up(
-    export: tuple[list[str], list[list[str]]], data: st.DataObject
-) -> None:
-    text = document(_in_order(*export))
-    cut = parsed(text[: data.draw(st.integers(len(document([])), len(text)))])
-    whole = {kernel.id: kernel for kernel in parsed(text).kernels}
-    for kernel in cut.kernels:
-        known = whole[kernel.id]
-        # A file may end right behind the comma before a value: that one is missing, no other.
-        metrics = [metric for metric in kernel.metrics if metric.text]
-        assert kernel.name == known.name
-        assert metrics == [metric for metric in known.metrics if metric.text][: len(metrics)]
-        for found, told in zip(kernel.rules, known.rules, strict=False):
-            assert replace(found, speedup=told.speedup) == told
-            assert found.speedup in {None, told.speedup}

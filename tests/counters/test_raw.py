@@ -47,7 +47,7 @@ def test_noise_above_the_header_is_skipped(noise: str) -> None:
     [
         ('"0","7"\n', "line 4: not a row of the table"),
         ('"x","7","k","1","2","3"\n', "line 4: not a row of the table"),
-        ('"1","7","k","1","2","3', "line 5: not a row of the table"),
+        ('"1","7","k","1","2","3', "line 4: not a row of the table"),
         ('"1","7","k","1","2","3","4"\n', "line 4: not a row of the table"),
     ],
 )

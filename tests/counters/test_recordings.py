@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from counters.columns import make_table
+from bot.reports.groups import group
+from counters.columns import cells_of
 from counters.model import Metric
-from counters.parse import read_report
+from counters.parse import read_report, read_summary
 
 WITH_BASE = (
     "ok-hot-four-kernels",
@@ -32,6 +33,12 @@ def same(scaled: Metric, base: Metric) -> bool:
     return near and (scaled.section, scaled.unit) == (base.section, base.unit)
 
 
+def test_every_recording_with_a_base_export_is_looked_at(recordings: Path) -> None:
+    found = {path.parent.name for path in recordings.glob("*/ncu-details-base.csv")}
+    assert found == set(WITH_BASE)
+    assert {path.parent.name for path in recordings.glob("*/ncu-details.csv")} == set(ALL)
+
+
 @pytest.mark.parametrize("folder", WITH_BASE)
 def test_scaled_and_base_export_agree(recordings: Path, folder: str) -> None:
     scaled = read_report(recordings / folder / "ncu-details.csv")
@@ -44,19 +51,19 @@ def test_scaled_and_base_export_agree(recordings: Path, folder: str) -> None:
 
 @pytest.mark.parametrize("folder", WITH_BASE)
 def test_scaled_and_base_export_give_the_same_table(recordings: Path, folder: str) -> None:
-    scaled = make_table(read_report(recordings / folder / "ncu-details.csv").kernels)
-    base = make_table(read_report(recordings / folder / "ncu-details-base.csv").kernels)
-    for left, right in zip(scaled.rows, base.rows, strict=True):
-        assert all(a and b and same(a, b) for a, b in zip(left.cells, right.cells, strict=True))
-        assert left.share == pytest.approx(right.share, abs=0.001)
+    scaled = read_report(recordings / folder / "ncu-details.csv").kernels
+    base = read_report(recordings / folder / "ncu-details-base.csv").kernels
+    for left, right in zip(map(cells_of, scaled), map(cells_of, base), strict=True):
+        assert all(a and b and same(a, b) for a, b in zip(left, right, strict=True))
 
 
 @pytest.mark.parametrize("folder", ALL)
 def test_real_reports_are_read_to_the_last_line(recordings: Path, folder: str) -> None:
-    report = read_report(recordings / folder / "ncu-details.csv")
+    path = recordings / folder / "ncu-details.csv"
+    report = read_report(path)
     assert report.unread == ()
     assert (report.missing_share, report.degraded) == (0.0, False)
-    assert sum(row.share or 0 for row in make_table(report.kernels).rows) == pytest.approx(1.0)
+    assert sum(one.share or 0 for one in group(read_summary(path))) == pytest.approx(1.0)
 
 
 def test_hot_kernels_by_hand(recordings: Path) -> None:
@@ -67,7 +74,6 @@ def test_hot_kernels_by_hand(recordings: Path) -> None:
         "row_rotate_batch_32x16_phase1",
         "row_rotate_batch_32x32_phase2",
     ]
-    table = make_table(report.kernels)
-    first = [cell.value for cell in table.rows[0].cells if cell]
+    first = [cell.value for cell in cells_of(report.kernels[0]) if cell]
     assert first == [21060.0, 5.41, 2.88, 0.09, 24.95, 40.0]
     assert (report.kernels[1].grid, report.kernels[1].block) == ((16, 2, 1), (32, 8, 1))

@@ -1,6 +1,7 @@
 """A problem for hostile submissions: a range that the stand-in ncu understands, without a GPU."""
 
-from runner_client.wire import CaptureOptions, JobSpec, Mode, SourceFile
+from runner_client.captures import CaptureOptions
+from runner_client.wire import JobSpec, Mode, SourceFile
 from tests.standin.problem import EVALUATOR, job
 
 REFERENCE = '''

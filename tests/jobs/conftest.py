@@ -7,6 +7,7 @@ import pytest
 
 from bot.services import Services, open_services
 from bot.settings import BotSettings
+from runner_client.secret import Secret
 from tests.jobs.runner import ScriptedRunner
 from tests.leaderboards.repository import make
 
@@ -19,10 +20,13 @@ def runner() -> ScriptedRunner:
 
 
 @pytest.fixture
-async def services(tmp_path: Path, runner: ScriptedRunner) -> AsyncIterator[Services]:
+async def services(
+    tmp_path: Path, runner: ScriptedRunner, database_url: str
+) -> AsyncIterator[Services]:
     async with runner.serving() as address:
         settings = BotSettings(
             data=tmp_path / "data",
+            database_url=Secret(database_url),
             problems=make(tmp_path / "repository"),
             runners=(address,),
             runner_patience=1.0,

@@ -48,6 +48,7 @@ CSV = (
     '"0","1","python3","127.0.0.1","my_kernel","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0",'
     '"GPU Speed Of Light Throughput","Duration","us","12.5","","","","",""\n'
 )
+WELL = Health(engine="x", gpu="H200", system=System(gpu="x"), queued=0, running=0)
 
 
 @dataclass
@@ -72,6 +73,7 @@ class ScriptedRunner:
     silent: bool = False
     """Whether the job ends without a result."""
     manifest: Artifact | None = None
+    health: Health = field(default_factory=lambda: WELL)
     kernels: int = 1
     """How many launches each benchmark is said to have."""
 
@@ -98,9 +100,7 @@ class ScriptedRunner:
         self, request: web.Request, kind: str, parts: list[str]
     ) -> web.StreamResponse:
         if kind == "health":
-            return reply(
-                Health(engine="x", gpu="H200", system=System(gpu="x"), queued=0, running=0)
-            )
+            return reply(self.health)
         if request.method == "POST":
             self.specs.append(msgspec.json.decode(await request.read(), type=JobSpec))
             return reply(JobStatus(id=self.specs[-1].id, state=JobState.QUEUED))

@@ -10,7 +10,7 @@ import pytest
 from bot.jobs import errors, kept
 from bot.jobs.model import Job, JobOutcome
 from bot.services import Services
-from counters.parse import read_report
+from counters.parse import read_summary
 from runner_client.wire import JobEvent
 from tests.jobs.conftest import USER
 from tests.jobs.runner import CSV, ScriptedRunner
@@ -34,7 +34,7 @@ async def ended(services: Services, *, delivered: bool = True) -> JobOutcome:
 
     outcome = await services.jobs.run(await services.jobs.submit(REQUEST), ignore)
     if delivered:
-        await services.jobs.delivered(outcome.job.id)
+        await services.deliveries.over(outcome.job.id)
     return outcome
 
 
@@ -90,9 +90,9 @@ async def test_a_table_is_read_once_until_it_changes(
 
     def counted(path: Path) -> object:
         read.append(path)
-        return read_report(path)
+        return read_summary(path)
 
-    monkeypatch.setattr(kept, "read_report", counted)
+    monkeypatch.setattr(kept, "read_summary", counted)
     outcome = await ended(services)
     await services.jobs.load(outcome.job.id, USER)
     assert len(read) == 2

@@ -51,15 +51,16 @@ async def test_a_job_from_the_request_to_the_counters(
     services: Services, runner: ScriptedRunner, database: Database, tmp_path: Path
 ) -> None:
     job = await services.jobs.submit(REQUEST)
-    assert (job.leaderboard, job.gpu, job.phase) == ("qr", "H200", JobPhase.QUEUED)
+    assert (job.leaderboard, job.gpu, job.phase) == ("qr", "H200", JobPhase.ACCEPTED)
     assert [entry.index for entry in job.benchmarks] == [0, 1]
+    assert runner.specs == []
+
+    seen, outcome = await run(services, job)
     (spec,) = runner.specs
     assert spec.submission.content == "#!POPCORN leaderboard qr\nprint()\n"
     assert (spec.id, spec.timeout_s, spec.seed) == (job.id, 90.5, 7)
     assert [file.name for file in spec.files] == ["eval.py", "reference.py"]
     assert str(USER) not in spec.requester
-
-    seen, outcome = await run(services, job)
     assert tuple(seen) == EVENTS
     assert [entry.result.index for entry in outcome.benchmarks] == [0, 1]
     for entry in outcome.benchmarks:
@@ -67,15 +68,14 @@ async def test_a_job_from_the_request_to_the_counters(
         assert [kernel.name for kernel in entry.report.kernels] == ["my_kernel"]
         (path,) = entry.files.values()
         assert path.parent == tmp_path / "data" / "jobs" / job.id
-    await services.jobs.delivered(job.id)
 
     (row,) = await stored(database)
-    assert (row.phase, row.channel_id, row.failure_kind) == ("delivered", 5, None)
+    assert (row.phase, row.channel_id, row.failure_kind) == ("fetched", 5, None)
     assert row.submission == spec.submission.content.encode()
     async with database.begin() as session:
         phases = (await session.scalars(select(JobPhaseRow.phase).order_by(JobPhaseRow.id))).all()
         assert await session.scalar(select(func.count()).select_from(ArtifactRow)) == 2
-    assert list(phases) == ["accepted", "queued", "running", "fetched", "delivered"]
+    assert list(phases) == ["accepted", "queued", "running", "fetched"]
 
 
 async def forced(services: Services) -> None:
@@ -94,6 +94,8 @@ async def test_a_job_keeps_the_version_that_it_was_started_with(
     second = await services.jobs.submit(REQUEST)
     rows = {row.id: row.version_id for row in await stored(database)}
     assert rows[first.id] == before.version_id
+    for job in (first, second):
+        await run(services, job)
     assert rows[second.id] == services.leaderboards.find("qr").version_id != before.version_id
     assert [spec.files[1].content for spec in runner.specs] == ["# qr\n", "# changed\n"]
 
@@ -105,6 +107,7 @@ async def test_a_runner_gets_its_gpu_by_the_name_that_it_knows(
     await forced(services)
     job = await services.jobs.submit(replace(REQUEST, gpu="h200-sxm5"))
     assert job.gpu == "NVIDIA H200"
+    await run(services, job)
     assert [spec.gpu for spec in runner.specs] == ["H200"]
 
 
@@ -154,8 +157,9 @@ async def test_a_runner_that_does_not_take_the_job_fails_it(
     kind: str,
 ) -> None:
     runner.status_of = {"POST jobs": status}
+    job = await services.jobs.submit(REQUEST)
     with pytest.raises(error):
-        await services.jobs.submit(REQUEST)
+        await run(services, job)
     (row,) = await stored(database)
     assert (row.phase, row.failure_kind) == ("failed", kind)
 
@@ -164,8 +168,9 @@ async def test_a_full_queue_is_not_the_users_fault(
     services: Services, runner: ScriptedRunner
 ) -> None:
     runner.status_of, runner.words = {"POST jobs": 503}, "the queue is full (500 of 500 places)"
+    job = await services.jobs.submit(REQUEST)
     with pytest.raises(errors.RunnerBusy) as refused:
-        await services.jobs.submit(REQUEST)
+        await run(services, job)
     assert refused.value.reason == "the queue is full (500 of 500 places)"
 
 
@@ -289,15 +294,38 @@ async def test_cancel_reaches_the_runner_for_the_author_alone(
     for job_id, user_id in ((job.id, 1), ("f" * 32, USER)):
         with pytest.raises(errors.NotYours):
             await services.jobs.cancel(job_id, user_id)
+    await services.jobs._hand_over(job)
     assert runner.cancelled == []
-    await services.jobs.cancel(job.id, USER)
+    assert not await services.jobs.cancel(job.id, USER)
     assert runner.cancelled == [job.id]
     runner.failure = CANCELLED
-    await services.jobs.run(job, _ignore)
-    await services.jobs.delivered(job.id)
-    await services.jobs.cancel(job.id, USER)
+    await services.jobs.run(replace(job, phase=JobPhase.QUEUED), _ignore)
+    assert not await services.jobs.cancel(job.id, USER)
     assert runner.cancelled == [job.id]
     assert [row.phase for row in await stored(database)] == ["cancelled"]
+
+
+async def test_a_job_that_no_runner_has_is_cancelled_at_once(
+    services: Services, runner: ScriptedRunner, database: Database
+) -> None:
+    job = await services.jobs.submit(REQUEST)
+    runner.status_of = {"DELETE job": 404}
+    assert await services.jobs.cancel(job.id, USER)
+    assert [row.phase for row in await stored(database)] == ["cancelled"]
+    assert await services.jobs.outcome(job) is None
+
+
+async def test_what_was_fetched_is_read_again_from_rows_and_disk(
+    services: Services, runner: ScriptedRunner
+) -> None:
+    job = await services.jobs.submit(REQUEST)
+    _, outcome = await run(services, job)
+    again = await services.jobs.outcome(job)
+    assert again is not None
+    assert again.result == outcome.result
+    assert [entry.files for entry in again.benchmarks] == [
+        entry.files for entry in outcome.benchmarks
+    ]
 
 
 async def test_a_job_of_a_runner_that_left_the_settings(services: Services) -> None:

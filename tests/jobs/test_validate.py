@@ -19,7 +19,8 @@ from bot.leaderboards.check.model import CheckResult, Verdict
 from bot.leaderboards.gpus import GpuNames
 from bot.leaderboards.model import Leaderboard, ProblemFile, Task
 from bot.wording import sentence
-from runner_client.wire import CaptureOptions, CudaEvaluator, JobSpec, Mode, PythonEvaluator
+from runner_client.captures import CaptureOptions
+from runner_client.wire import CudaEvaluator, JobSpec, Mode, PythonEvaluator
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 TASK = Task(

@@ -11,6 +11,7 @@ from bot.leaderboards.model import Task
 from bot.leaderboards.service import LeaderboardService
 from bot.settings import BotSettings
 from bot.storage.database import Database, open_database
+from runner_client.secret import Secret
 from tests.leaderboards.repository import make
 from tests.leaderboards.syncing import Syncing
 
@@ -21,8 +22,12 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> BotSettings:
-    return BotSettings(data=tmp_path / "data", problems=tmp_path / "repository")
+def settings(tmp_path: Path, database_url: str) -> BotSettings:
+    return BotSettings(
+        data=tmp_path / "data",
+        problems=tmp_path / "repository",
+        database_url=Secret(database_url),
+    )
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,20 +18,10 @@ from bot.leaderboards.sync import SyncReport, sync
 from bot.settings import BotSettings
 from bot.storage import boards
 from bot.storage.audit import Who
-from bot.storage.database import Database, open_database, upgrade_database
+from bot.storage.database import Database, open_database
 from tests.leaderboards.repository import COMPETITION, change, make
-from tests.storage.conftest import server, url
 
-__all__ = ["server", "url"]
 DIED = "the process died here"
-
-
-@pytest.fixture
-async def database(url: str) -> AsyncIterator[Database]:
-    await upgrade_database(url)
-    opened = await open_database(url)
-    yield opened
-    await opened.close()
 
 
 class DiedError(RuntimeError):

@@ -14,7 +14,8 @@ from bot.leaderboards.files import ProblemFiles
 from bot.leaderboards.model import ProblemFile, spec_line
 from bot.leaderboards.task import load_task, read_task
 from bot.wording import sentence
-from runner_client.wire import CaptureOptions, CudaEvaluator, PythonEvaluator
+from runner_client.captures import CaptureOptions
+from runner_client.wire import CudaEvaluator, PythonEvaluator
 from tests.leaderboards.repository import change, make
 
 CUDA = """\

@@ -18,6 +18,8 @@ EMBEDS_TOTAL = 6_000
 _FROM_DISCORD_PY: tuple[tuple[str, str, Json], ...] = (
     ("IncomingWebhookUpdateRequestPartial", "tts", {"const": False}),
     ("IncomingWebhookUpdateForInteractionCallbackRequestPartial", "tts", {"const": False}),
+    ("MessageEditRequestPartial", "tts", {"const": False}),
+    ("CreatePrivateChannelRequest", "recipient_id", {"type": ["integer", "string"]}),
     ("ApplicationCommandUpdateRequest", "nsfw", {"const": False}),
     ("RichEmbed", "flags", {"const": 0}),
     ("MessageAttachmentRequest", "id", {"type": ["integer", "string"]}),

@@ -14,15 +14,18 @@ from hypothesis import strategies as st
 from simcord.types import HttpLogEntry
 
 from bot.jobs.model import BenchmarkOutcome, JobOutcome
+from bot.reports.comparison import compare_profiles
 from bot.reports.illustrate import illustrations
 from bot.reports.neutral import FENCE
+from bot.reports.picker import view_of
 from bot.reports.pictures.values import ALT_LIMIT, Kind, Picture, Pictures, Skipped
 from bot.reports.reply import compose
 from bot.reports.uploads import Upload
 from cogs.embeds import illustration_embeds, open_files, reply_embed
 from cogs.picking import picker_view
-from counters.model import KernelReport
+from counters.launches import summarize
 from runner_client.wire import BenchmarkStatus, Check, Failure, FailureKind
+from tests.counters.make import document, launch
 from tests.openapi.description import Description, description
 from tests.reports.outcomes import files, kernel, outcome, result
 
@@ -73,7 +76,7 @@ def outcomes(draw: st.DrawFn, folder: Path) -> JobOutcome:
             degraded=draw(st.booleans()),
             missing_share=0.5,
         ),
-        report=KernelReport(kernels, missing_share=0.5, degraded=True) if count else None,
+        report=summarize(kernels) if count else None,
         files={path.name: path for path in folder.iterdir() if path.suffix != ".png"},
     )
     recorded_on = draw(st.none() | st.just(text))
@@ -130,6 +133,37 @@ async def test_every_message_of_pictures_too(
     (shown,) = illustrations(replace(plain, job=job), {0: pictures}, 1_000)
     body = sent("", illustration_embeds(shown), shown.files, None)
     assert api.faults(HttpLogEntry("POST", "/webhooks/1/token", {}, body, None)) == []
+    assert_harmless(body)
+
+
+@EXISTING
+@given(data=st.data(), value=st.sampled_from(["kernel:0", "kernel:30", "table", "page:1"]))
+async def test_every_choice_of_the_kernel_picker_too(
+    api: Description, folder: Path, data: st.DataObject, value: str
+) -> None:
+    job = data.draw(outcomes(folder))
+    view = view_of(job.job.id, job.benchmarks[0], 0, value)
+    if view is not None:
+        body = sent(view.content, [], (), picker_view(view.picker))
+        assert api.faults(HttpLogEntry("PATCH", EDIT, {}, body, None)) == []
+        assert_harmless(body)
+
+
+@EXISTING
+@given(names=st.lists(NAMES, min_size=1, max_size=12), file_name=TEXT)
+async def test_every_comparison_too(
+    api: Description, folder: Path, names: list[str], file_name: str
+) -> None:
+    path = folder / "ncu-details.0.csv"
+    before = path.read_bytes()
+    rows = [row for at, name in enumerate(names) for row in launch(at, name)]
+    path.write_text(document(rows), encoding="utf-8")
+    plain = outcome(BenchmarkOutcome(result=result(0), report=None, files={path.name: path}))
+    one = replace(plain, job=replace(plain.job, file_name=file_name))
+    compared = compare_profiles(one, one)
+    path.write_bytes(before)
+    body = sent(compared.content, [], (), None)
+    assert api.faults(HttpLogEntry("PATCH", EDIT, {}, body, None)) == []
     assert_harmless(body)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from bot.reports.groups import group
 from bot.reports.pictures.values import Bar, PictureRequest
 from counters.model import Metric
-from counters.parse import read_report
+from counters.parse import read_summary
 from counters.raw import RawKernel
 from runner.settings import RECORDINGS
 
@@ -61,7 +61,7 @@ def request(
 
 def recorded(folder: Path, recording: Path = QR) -> PictureRequest:
     """Return the request for a packaged recording."""
-    groups = group(read_report(recording / "ncu-details.csv"))
+    groups = group(read_summary(recording / "ncu-details.csv"))
     bars = (
         Bar(
             label=found.label,

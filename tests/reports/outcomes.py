@@ -4,12 +4,13 @@ import random
 from pathlib import Path
 
 from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome, JobPhase
-from counters.model import Kernel, KernelReport, Metric
+from counters.launches import Summary, summarize
+from counters.model import Kernel, Metric
+from runner_client.captures import CaptureOptions
 from runner_client.wire import (
     Benchmark,
     BenchmarkResult,
     BenchmarkStatus,
-    CaptureOptions,
     Check,
     Failure,
     FailureKind,
@@ -29,10 +30,9 @@ def kernel(number: int, name: str = "geqrf_kernel") -> Kernel:
     )
 
 
-def report(count: int, name: str = "geqrf_kernel") -> KernelReport:
+def report(count: int, name: str = "geqrf_kernel") -> Summary:
     """Return a report of `count` launches."""
-    kernels = tuple(kernel(number, name) for number in range(count))
-    return KernelReport(kernels, missing_share=0.0, degraded=False)
+    return summarize(kernel(number, name) for number in range(count))
 
 
 def files(folder: Path, index: int, report_size: int = 100) -> dict[str, Path]:

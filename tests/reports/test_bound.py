@@ -8,7 +8,7 @@ from bot.reports.bound import Bound, Word, bound_of
 from bot.reports.groups import group
 from counters.columns import MEMORY, OCCUPANCY, SM, Column
 from counters.facts import GRID_BLOCKS, SM_COUNT, THEORETICAL_OCCUPANCY, WAVES
-from counters.parse import read_report
+from counters.parse import read_summary
 
 FULL: dict[Column, float | None] = {
     SM: 30.0,
@@ -77,5 +77,5 @@ def test_the_first_line_of_the_rule_that_applies_decides(
     ],
 )
 def test_real_kernels(recordings: Path, folder: str, words: list[str]) -> None:
-    report = read_report(recordings / folder / "ncu-details.csv")
+    report = read_summary(recordings / folder / "ncu-details.csv")
     assert [one.bound.word.value for one in group(report)] == words

@@ -12,9 +12,8 @@ from bot.reports.compare_files import about_beside, read_side
 from bot.reports.compare_text import comparison_json, comparison_markdown, render_comparison
 from counters.model import Metric
 from counters.names import display_width
-from counters.parse import parse_lines
 from counters.raw import RawKernel
-from tests.counters.make import TABLE_METRICS, document, launch, lines, with_value
+from tests.counters.make import TABLE_METRICS, document, launch, summary, with_value
 
 
 def side(name: str, *rows: list[str], about: About | None = None, **cycles: float) -> Side:
@@ -24,7 +23,7 @@ def side(name: str, *rows: list[str], about: About | None = None, **cycles: floa
         for full in [f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"]
     }
     raw = (RawKernel(0, "k", metrics),) if metrics else ()
-    return Side(name, parse_lines(lines(document(rows))), raw, about or About())
+    return Side(name, summary(*rows), raw, about or About())
 
 
 def timed(kernel_id: int, name: str, time: str, **shape: str) -> list[list[str]]:

@@ -1,3 +1,4 @@
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,12 @@ from bot.reports.labels import labels
 from counters.columns import OCCUPANCY, SM
 from counters.model import Metric
 from counters.names import display_width
-from counters.parse import parse_lines, read_report
-from tests.counters.make import SPEED_OF_LIGHT, document, launch, lines, with_value
+from counters.parse import read_summary
+from tests.counters.make import SPEED_OF_LIGHT, launch, summary, with_value
 
 
 def groups(*rows: list[str]) -> tuple[KernelGroup, ...]:
-    return group(parse_lines(lines(document(rows))))
+    return group(summary(*rows))
 
 
 def timed(kernel_id: int, name: str, duration: str, *, grid: str = "(16, 2, 1)") -> list[list[str]]:
@@ -80,7 +81,7 @@ def test_no_kernels_are_no_groups() -> None:
 
 
 def test_a_real_run(recordings: Path) -> None:
-    found = group(read_report(recordings / "ok-geqrf-four-kernels" / "ncu-details.csv"))
+    found = group(read_summary(recordings / "ok-geqrf-four-kernels" / "ncu-details.csv"))
     assert [(one.label, one.launches) for one in found] == [
         ("geqr2_batch_kernel_shmem", (3,)),
         ("elementwise_kernel_with_index", (1, 2)),
@@ -130,6 +131,24 @@ def test_labels_are_unique_and_fit(kernels: list[tuple[str, float | None]], widt
     assert len(set(found)) == len(kernels)
     assert all(0 < display_width(label) <= width for label in found)
     assert all(label.isprintable() for label in found)
+
+
+def test_names_that_differ_after_thousands_of_characters_are_told_apart() -> None:
+    long = "std::pair<int, float>, " * 800
+    names = [f"void k<{long}{index}, {long}>(int)" for index in range(40)]
+    assert list(labels([(name, None) for name in names], LABEL_WIDTH)) == [
+        f"k …{index}…" for index in range(40)
+    ]
+
+
+def test_many_long_names_of_one_base_take_little_memory() -> None:
+    names = [(f"void k<{'a, ' * (index % 700)}b{index}>(int)", None) for index in range(1_000)]
+    tracemalloc.start()
+    found = labels(names, LABEL_WIDTH)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(set(found)) == 1_000
+    assert peak < 10_000_000
 
 
 def test_sixty_long_names_are_labelled_in_no_time() -> None:

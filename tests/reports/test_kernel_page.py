@@ -4,15 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.reports.groups import group
+from bot.reports.groups import KernelGroup, group
 from bot.reports.kernel_figures import Fact
-from bot.reports.kernel_page import KernelPage, kernel_page, render_kernel
-from counters.model import KernelReport, Metric
+from bot.reports.kernel_page import MOST_FINDINGS, KernelPage, kernel_page, render_kernel
+from bot.reports.neutral import FENCE_COST, block
+from bot.reports.picker import CONTENT_LIMIT
+from counters.launches import Summary
+from counters.model import Metric
 from counters.names import display_width
-from counters.parse import parse_lines, read_report
+from counters.parse import read_summary
 from counters.raw import RawKernel, read_raw
 from counters.stalls import Stall, is_stall
-from tests.counters.make import TABLE_METRICS, MetricCells, document, launch, lines, rule
+from runner.settings import RECORDINGS
+from tests.counters.make import TABLE_METRICS, MetricCells, launch, rule, summary
+from tests.counters.test_recordings import ALL
 
 OCCUPANCY: list[MetricCells] = [
     ("Occupancy", "Block Limit Registers", "block", "5"),
@@ -29,12 +34,8 @@ MEMORY: list[MetricCells] = [
 ]
 
 
-def report(*rows: list[str]) -> KernelReport:
-    return parse_lines(lines(document(rows)))
-
-
 def page(*extra: MetricCells, rules: tuple[list[str], ...] = (), **raw: float) -> KernelPage:
-    whole = report(*launch(metrics=[*TABLE_METRICS, *extra]), *rules)
+    whole = summary(*launch(metrics=[*TABLE_METRICS, *extra]), *rules)
     stalls = {
         name: Metric("", name, "inst", value, "")
         for reason, value in raw.items()
@@ -80,7 +81,7 @@ def test_stalls_come_from_the_raw_page_of_the_same_launch() -> None:
         Stall("long_scoreboard", 0.75, 6.0),
         Stall("wait", 0.25, 2.0),
     )
-    whole = report(*launch(5))
+    whole = summary(*launch(5))
     other = RawKernel(4, "add_kernel", {})
     assert kernel_page(whole, group(whole)[0], [other]).stalls == ()
 
@@ -97,7 +98,7 @@ def test_stalls_and_findings_are_of_the_longest_launch() -> None:
         *launch(1, metrics=[slow]),
         rule(1, "add_kernel", "R", "OPT", "It.", "", ""),
     ]
-    whole = report(*rows)
+    whole = summary(*rows)
     shown = kernel_page(whole, next(one for one in group(whole) if 1 in one.launches))
     assert (shown.longest, [finding.text for finding in shown.findings]) == (1, ["It."])
 
@@ -112,27 +113,27 @@ def test_a_page_looks_like_this() -> None:
         "add_kernel",
         "21.06 µs in 1 launch, 100.00% of the time",
         "bound by occupancy: theoretical occupancy 37.5%: below 50%",
-        "── speed of light, % of peak ───────────────────────────────",
+        "── speed of light, % of peak",
         "SM                    5.41 %   memory                2.88 %",
         "L1/TEX                   n/a   L2                       n/a",
         "DRAM                  0.09 %   issue slots              n/a",
-        "── occupancy ───────────────────────────────────────────────",
+        "── occupancy",
         "achieved             24.95 %   theoretical          37.50 %",
         "registers allow     5 blocks   shared memory       3 blocks",
         "warps allow         8 blocks   barriers allow     32 blocks",
         "theoretical occupancy is limited by shared memory",
-        "── memory ──────────────────────────────────────────────────",
+        "── memory",
         "DRAM traffic     165.88 GB/s   memory busy              n/a",
         "L1/TEX hits              n/a   memory pipes             n/a",
         "L2 hits              53.17 %   register spills          n/a",
-        "── launch ──────────────────────────────────────────────────",
+        "── launch",
         "grid × block                                 16,2,1 × 32,8,1",
         "registers/thread          40   waves per SM            1.94",
         "static shared        8.19 KB   blocks                   n/a",
         "dynamic shared           n/a   SMs                      n/a",
-        "── warp stalls: share, cycles per instruction ──────────────",
+        "── warp stalls: share, cycles per instruction",
         "long scoreboard     75.0 % 6   wait                25.0 % 2",
-        "── ncu's rules, estimated speed-up first ───────────────────",
+        "── ncu's rules, estimated speed-up first",
         "  47.2%  Use more of it.",
         "         Fill the pipes. (98.6% of that unit)",
     ]
@@ -144,19 +145,43 @@ def test_what_is_not_there_is_said() -> None:
     assert text.endswith("\nnone")
 
 
-@pytest.mark.parametrize("folder", ["ok-nvrtc-three-kernels", "ok-hot-four-kernels"])
-def test_real_pages_fit_a_message(recordings: Path, folder: str) -> None:
-    whole = read_report(recordings / folder / "ncu-details.csv")
-    raw = read_raw(recordings / folder / "ncu-raw.csv", is_stall)
+ROOM = CONTENT_LIMIT - FENCE_COST
+
+
+def assert_a_whole_page(whole: Summary, one: KernelGroup, raw: tuple[RawKernel, ...]) -> None:
+    page = kernel_page(whole, one, raw)
+    text = render_kernel(page, max_chars=ROOM)
+    assert text == render_kernel(page)
+    assert len(block(text, CONTENT_LIMIT)) <= CONTENT_LIMIT
+    assert "n/a" not in text
+    rest = len(page.findings) - MOST_FINDINGS
+    if rest > 0:
+        assert text.endswith(f"\n… and {rest} more in ncu-details.csv")
+
+
+@pytest.mark.parametrize("folder", ALL)
+def test_every_kernel_of_a_recording_fits_a_message(recordings: Path, folder: str) -> None:
+    whole = read_summary(recordings / folder / "ncu-details.csv")
+    raw = recordings / folder / "ncu-raw.csv"
     for one in group(whole):
-        text = render_kernel(kernel_page(whole, one, raw), max_chars=1_900)
-        assert len(text.encode("utf-16-le")) // 2 <= 1_900
-        assert "n/a" not in text
-        assert "warp stalls" in text
+        assert_a_whole_page(whole, one, read_raw(raw, is_stall) if raw.exists() else ())
+
+
+@pytest.mark.parametrize("folder", sorted(RECORDINGS.glob("*/")), ids=lambda path: path.name)
+def test_every_kernel_of_a_packaged_recording_fits_a_message(folder: Path) -> None:
+    whole = read_summary(folder / "ncu-details.csv")
+    for one in group(whole):
+        assert_a_whole_page(whole, one, read_raw(folder / "ncu-raw.csv", is_stall))
+
+
+def test_a_page_that_is_cut_says_how_many_lines_are_missing() -> None:
+    whole = render_kernel(page(*OCCUPANCY, *MEMORY)).splitlines()
+    cut = render_kernel(page(*OCCUPANCY, *MEMORY), max_chars=400).splitlines()
+    assert cut == [*whole[: len(cut) - 1], f"… {len(whole) - len(cut) + 1} more lines"]
 
 
 def test_limiters_of_a_real_kernel(recordings: Path) -> None:
-    whole = read_report(recordings / "ok-hot-four-kernels" / "ncu-details.csv")
+    whole = read_summary(recordings / "ok-hot-four-kernels" / "ncu-details.csv")
     pages = {one.label: kernel_page(whole, one).limiters for one in group(whole)}
     # Registers allow 2 blocks, shared memory 7, warps 8 (column_rotate_batch, by hand).
     assert pages["column_rotate_batch"] == ("registers",)
@@ -171,7 +196,9 @@ def test_no_kernel_breaks_the_lines(
     name: str, advice: str, value: float | None, width: int, max_chars: int | None
 ) -> None:
     cells = [(section, label, unit, repr(value)) for section, label, unit, _ in OCCUPANCY + MEMORY]
-    whole = report(*launch(0, name, cells), rule(0, name, "R", "OPT", advice, "local", repr(value)))
+    whole = summary(
+        *launch(0, name, cells), rule(0, name, "R", "OPT", advice, "local", repr(value))
+    )
     text = render_kernel(kernel_page(whole, group(whole)[0]), width, max_chars)
     assert all(display_width(line) <= width and line.isprintable() for line in text.split("\n"))
     assert max_chars is None or len(text.encode("utf-16-le")) // 2 <= max(max_chars, 1)

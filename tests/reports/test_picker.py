@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 from bot.jobs.model import BenchmarkOutcome
 from bot.reports.neutral import FENCE
 from bot.reports.picker import MOST_CHOICES, TABLE, TEXT_LIMIT, picker_of, view_of
-from counters.model import KernelReport
-from counters.parse import read_report
+from counters.launches import Summary, summarize
+from counters.parse import read_summary
 from tests.reports.captures import QR
 from tests.reports.outcomes import kernel, result
 
 JOB = "0" * 32
 
 
-def many(count: int) -> KernelReport:
+def many(count: int) -> Summary:
     """Return a report of `count` kernels, each of another name."""
     kernels = tuple(kernel(number, f"kernel_{number}") for number in range(count))
-    return KernelReport(kernels, missing_share=0.0, degraded=False)
+    return summarize(kernels)
 
 
 def recorded() -> BenchmarkOutcome:
     files = {"ncu-raw.0.csv": QR / "ncu-raw.csv"}
-    report = read_report(QR / "ncu-details.csv")
+    report = read_summary(QR / "ncu-details.csv")
     return BenchmarkOutcome(result=result(0), report=report, files=files)
 
 
@@ -92,7 +92,7 @@ def test_a_value_that_was_never_offered_shows_nothing_or_the_table(value: str) -
 @given(st.lists(st.text(min_size=1, max_size=300), min_size=1, max_size=5))
 def test_no_name_breaks_an_entry_or_a_page(names: list[str]) -> None:
     kernels = tuple(kernel(number, name) for number, name in enumerate(names))
-    report = KernelReport(kernels, missing_share=0.0, degraded=False)
+    report = summarize(kernels)
     shown = BenchmarkOutcome(result=result(0), report=report, files={})
     for choice in picker_of(JOB, 0, report).choices:
         assert 1 <= len(choice.label) <= TEXT_LIMIT

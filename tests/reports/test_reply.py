@@ -10,7 +10,7 @@ from bot.jobs.model import BenchmarkOutcome
 from bot.reports.message import DESCRIPTION_LIMIT, TITLE_LIMIT, ReplyMessage, Tone
 from bot.reports.neutral import FENCE
 from bot.reports.reply import compose
-from counters.parse import read_report
+from counters.parse import read_summary
 from runner_client.wire import BenchmarkStatus, Check, Failure, FailureKind
 from tests.reports.outcomes import failed, outcome, report, result, succeeded
 
@@ -276,7 +276,7 @@ def test_hostile_names_and_sixty_kernels_stay_within_discords_limits(tmp_path: P
 
 
 def test_the_table_of_a_real_capture_is_whole(recordings: Path, tmp_path: Path) -> None:
-    real = read_report(recordings / "ok-geqrf-four-kernels" / "ncu-details.csv")
+    real = read_summary(recordings / "ok-geqrf-four-kernels" / "ncu-details.csv")
     benchmark = succeeded(tmp_path)
     shown = BenchmarkOutcome(result=benchmark.result, report=real, files=benchmark.files)
     message = only(compose(outcome(shown), LIMIT))

@@ -4,9 +4,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.reports.json_report import to_json
+from bot.reports.json_report import JsonReport
+from counters.model import KernelReport
 from counters.parse import parse_lines, read_report
 from tests.counters.make import document, launch, lines, rule, with_value
+
+
+def to_json(report: KernelReport) -> bytes:
+    return b"".join(JsonReport(report.kernels))
 
 
 def test_the_form_that_scripts_rely_on() -> None:

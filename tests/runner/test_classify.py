@@ -8,7 +8,8 @@ from runner.capture.classify import check_of, why_empty, why_ended, why_failed, 
 from runner.capture.popcorn import parse_log
 from runner.engine import Evidence
 from runner.isolation.halt import Stop
-from runner_client.wire import CaptureOptions, Check, Failure, FailureKind, Mode
+from runner_client.captures import CaptureOptions
+from runner_client.wire import Check, Failure, FailureKind, Mode
 from tests.standin import made
 from tests.standin.made import Made
 

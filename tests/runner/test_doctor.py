@@ -38,7 +38,7 @@ FINE = "ok-triton-1024"
 DENIED = "denied"
 EVERYTHING = {
     *("gpu", "mig", "ncu", "python", "nvcc", "clocks", "data", "disk", "network"),
-    *("sandbox", "limits", "counters", "values"),
+    *("sandbox", "limits", "census", "counters", "values"),
 }
 
 

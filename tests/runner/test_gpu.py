@@ -20,10 +20,10 @@ from bot.jobs.spec import all_benchmarks, build_spec
 from bot.leaderboards.task import load_task
 from counters.model import KernelReport
 from counters.parse import read_report
+from runner_client.captures import CaptureOptions
 from runner_client.wire import (
     BenchmarkResult,
     BenchmarkStatus,
-    CaptureOptions,
     FailureKind,
     JobResult,
     JobSpec,

@@ -14,14 +14,8 @@ from runner.isolation.halt import Halt, Meter, Stop
 from runner.isolation.limits import Account, Budget, Excess, Limits, Usage, excess, look, watched
 from runner.settings import RunnerSettings
 from runner.text import seconds_words, size_words
-from runner_client.wire import (
-    BenchmarkStatus,
-    CaptureOptions,
-    Failure,
-    FailureKind,
-    Mode,
-    Retrying,
-)
+from runner_client.captures import CaptureOptions
+from runner_client.wire import BenchmarkStatus, Failure, FailureKind, Mode, Retrying
 from tests.runner.api import Api
 from tests.standin import made
 from tests.standin.problem import GOOD, job, replaying

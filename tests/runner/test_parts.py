@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counters.model import Kernel, KernelReport, Metric
+from counters.launches import Summary, summarize
+from counters.model import Kernel, Metric
 from runner.capture.artifacts import NotTaken, report_name, slug, take
 from runner.capture.build import compile_failure
 from runner.capture.command import capture_options, compile_cuda, evaluator, exports, profiled
@@ -20,15 +21,8 @@ from runner.isolation.halt import Stop
 from runner.isolation.process import Finished
 from runner.jobs.files import read_lines, write_atomic
 from runner.text import Tail, clean, one_line
-from runner_client.wire import (
-    Benchmark,
-    CaptureOptions,
-    CudaEvaluator,
-    FailureKind,
-    KernelNameBase,
-    Mode,
-    PythonEvaluator,
-)
+from runner_client.captures import CaptureOptions, KernelNameBase
+from runner_client.wire import Benchmark, CudaEvaluator, FailureKind, Mode, PythonEvaluator
 from tests.standin.ncu import BANNER
 from tests.standin.nvcc import ERROR
 from tests.standin.problem import job
@@ -190,15 +184,15 @@ def test_a_good_compile_and_a_cancelled_one() -> None:
     assert cancelled.kind is FailureKind.CANCELLED
 
 
-def report(section: str, name: str, unit: str, value: float | None) -> KernelReport:
+def report(section: str, name: str, unit: str, value: float | None) -> Summary:
     metric = Metric(section, name, unit, value, "")
     kernel = Kernel(0, "add", "add", None, None, "0", "9.0", (metric,), ())
-    return KernelReport((kernel,), 0.9, True)
+    return summarize([kernel])
 
 
 def test_only_a_measured_value_counts() -> None:
     assert not has_values(None)
-    assert not has_values(KernelReport((), 1.0, True))
+    assert not has_values(summarize([]))
     assert not has_values(report("Launch Statistics", "Registers Per Thread", "", 32.0))
     assert not has_values(report("Occupancy", "Achieved Occupancy", "%", None))
     assert has_values(report("Occupancy", "Achieved Occupancy", "%", 40.0))

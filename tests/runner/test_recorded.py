@@ -16,14 +16,8 @@ from msgspec.structs import replace
 from runner.app import create_app
 from runner.recorded import BadRecording, load_recordings
 from runner.settings import RECORDINGS, EngineName, RunnerSettings
-from runner_client.wire import (
-    BenchmarkStatus,
-    CaptureOptions,
-    Capturing,
-    Exporting,
-    FailureKind,
-    Mode,
-)
+from runner_client.captures import CaptureOptions
+from runner_client.wire import BenchmarkStatus, Capturing, Exporting, FailureKind, Mode
 from tests.runner.api import Api
 from tests.standin.problem import GOOD, SPECS, WRONG, job
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from runner_client.wire import BenchmarkStatus, CaptureOptions, FailureKind
+from runner_client.captures import CaptureOptions
+from runner_client.wire import BenchmarkStatus, FailureKind
 from tests.runner.api import Api
 from tests.standin.problem import job, replaying
 

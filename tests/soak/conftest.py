@@ -9,7 +9,7 @@ import pytest
 
 from tests.standin.tools import Tools, install
 
-pytest.register_assert_rewrite("tests.soak.people")
+pytest.register_assert_rewrite("tests.soak.people", "tests.soak.settled", "tests.discord.happening")
 
 SAMPLE, WHOLE = 10, 100
 WHOLE_TIMEOUT_S = 900

@@ -6,6 +6,7 @@ one, and its exit status is ours. Without such a line the program is run for rea
 `launches` in TMPDIR is a kernel that it launched in the range, and there is a report of as many as
 were asked for; without one it ends as where nothing was in the range.
 
+`standin-hot: NAME` chooses the recording of runs whose launches are chosen by `--kernel-id`.
 `standin-lag: SECONDS` slows the replay down;
 `standin-first: NAME` chooses another recording for the first run of a job; `standin-grow: BYTES`
 lets the report of a run that hangs grow to that size. A name `made:NAME` is one of made.py's.
@@ -47,7 +48,11 @@ def main(argv: list[str], recordings: str) -> int:
         return _say(BANNER)
     if options.report is not None:
         return _export(options, Path(recordings))
-    name = _first() or _wish("standin")
+    if options.replay_mode == "range" and options.import_source:
+        _say("==ERROR== Option import-source is not supported during range replay.\n")
+        return 1
+    hot = _wish("standin-hot") if options.kernel_id else None
+    name = hot or _first() or _wish("standin")
     if name is None:
         return _run(program, options)
     return _replay(_folder(name, Path(recordings)), options)
@@ -58,6 +63,8 @@ def _parser() -> ArgumentParser:
     for option in ("--export", "--page", "--kernel-name", "--kernel-name-base", "--launch-count"):
         parser.add_argument(option)
     for option in ("--set", "--import-source", "--nvtx-include", "--target-processes"):
+        parser.add_argument(option)
+    for option in ("--kernel-id", "--kill", "--profile-from-start"):
         parser.add_argument(option)
     for option in ("--cache-control", "--clock-control", "--replay-mode"):
         parser.add_argument(option)

@@ -5,15 +5,8 @@ import uuid
 
 from msgspec.structs import replace
 
-from runner_client.wire import (
-    Benchmark,
-    CaptureOptions,
-    CudaEvaluator,
-    JobSpec,
-    Mode,
-    PythonEvaluator,
-    SourceFile,
-)
+from runner_client.captures import CaptureOptions
+from runner_client.wire import Benchmark, CudaEvaluator, JobSpec, Mode, PythonEvaluator, SourceFile
 
 EVALUATOR = """
 import os

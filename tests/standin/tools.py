@@ -21,6 +21,7 @@ class Tools:
 
     ncu: Path
     nvcc: Path
+    nsys: Path
     read_only: tuple[Path, ...]
 
     @property
@@ -30,11 +31,12 @@ class Tools:
 
 
 def install(folder: Path, recordings: Path) -> Tools:
-    """Write executables `ncu` and `nvcc` into `folder`."""
+    """Write executables `ncu`, `nvcc` and `nsys` into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     return Tools(
         _script(folder / "ncu", "ncu", str(recordings)),
         _script(folder / "nvcc", "nvcc", ""),
+        _script(folder / "nsys", "nsys", ""),
         (ROOT / "tests", folder, recordings),
     )
 

@@ -23,7 +23,12 @@ from bot.storage.tables import Base, LeaderboardRow
 from bot.storage.types import UtcDateTime
 from bot.storage.url import build_url
 from bot.wording import sentence
-from tests.storage.conftest import new_database
+from tests.postgresql import Server
+
+
+@pytest.fixture
+def url(empty_database_url: str) -> str:
+    return empty_database_url
 
 
 def differences(connection: Connection) -> list[object]:
@@ -94,14 +99,15 @@ async def test_sqlite_upgrades_itself(tmp_path: Path) -> None:
     assert found == newest_revision(alembic_config(build_url("sqlite:///x")))
 
 
-async def test_postgresql_that_is_behind_is_refused_with_the_command(server: str) -> None:
-    url = await new_database(server)
+async def test_postgresql_that_is_behind_is_refused_with_the_command(postgresql: Server) -> None:
+    url = postgresql.url(postgresql.create())
     with pytest.raises(DatabaseBehindError) as behind:
         await open_database(url)
+    newest = newest_revision(alembic_config(build_url(url)))
     assert sentence(behind.value) == (
-        "The database is empty and revision 0002 is needed: run `ncubot db upgrade`."
+        f"The database is empty and revision {newest} is needed: run `ncubot db upgrade`."
     )
-    assert await upgrade_database(url) == "0002"
+    assert await upgrade_database(url) == newest
     await (await open_database(url)).close()
 
 

@@ -18,10 +18,10 @@ from bot.storage.database import Database
 from bot.storage.files import ArtifactFiles
 from bot.storage.jobs import NewJob
 from bot.storage.tables import ArtifactRow, UserRow
+from runner_client.captures import CaptureOptions
 from runner_client.wire import (
     Artifact,
     Benchmark,
-    CaptureOptions,
     Failure,
     FailureKind,
     JobResult,

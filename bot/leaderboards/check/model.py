@@ -4,6 +4,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+REVISION = 1
+"""Raised with a change of the rules: a sync judges again what an older revision judged."""
+
 
 class Verdict(StrEnum):
     """Whether a problem's `profile` mode gives counters, as the command line prints it."""
@@ -31,7 +34,11 @@ class Finding(Struct, frozen=True):
 
 
 class CheckResult(Struct, frozen=True):
-    """The verdict on one task; `findings` in the order of file and line."""
+    """The verdict on one task; `findings` in the order of file and line.
+
+    `revision` is REVISION of the rules that a stored verdict was made by.
+    """
 
     profile: Verdict
     findings: tuple[Finding, ...] = ()
+    revision: int = 0

@@ -62,22 +62,22 @@ def time_case(arguments: Arguments, recheck: bool) -> Outcome:
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     times: list[float] = []
     began = time.monotonic()
-    # A no-op unless a developer's own profiler waits for this range (ncu --profile-from-start off).
-    with torch.cuda.profiler.profile():
-        while not enough(times, time.monotonic() - began):
-            if recheck:
-                arguments = {**arguments, "seed": int(arguments["seed"]) + 1}
-                data = generate_input(**arguments)
-            cloned = data.clone()
-            scratch.zero_()
+    while not enough(times, time.monotonic() - began):
+        if recheck:
+            arguments = {**arguments, "seed": int(arguments["seed"]) + 1}
+            data = generate_input(**arguments)
+        cloned = data.clone()
+        scratch.zero_()
+        # A no-op unless a developer's own profiler waits for it (ncu --profile-from-start off).
+        with torch.cuda.profiler.profile():
             start.record()
             output = custom_kernel(cloned)
             end.record()
             torch.cuda.synchronize()
-            times.append(start.elapsed_time(end) * 1e6)
-            error = check_implementation(data, output) if recheck else None
-            if error is not None:
-                return Outcome(error)
+        times.append(start.elapsed_time(end) * 1e6)
+        error = check_implementation(data, output) if recheck else None
+        if error is not None:
+            return Outcome(error)
     return Outcome(extra=summarize(times))
 
 

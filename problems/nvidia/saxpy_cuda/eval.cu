@@ -214,8 +214,6 @@ std::optional<std::string> time_case(Case one, bool recheck, std::vector<double>
     const auto wall_s = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     };
-    // A no-op unless a developer's own profiler waits for it (ncu --profile-from-start off).
-    check(cudaProfilerStart());
     while (!error && !enough(times, wall_s())) {
         if (recheck) {
             ++one.seed;
@@ -225,16 +223,18 @@ std::optional<std::string> time_case(Case one, bool recheck, std::vector<double>
         }
         check(cudaMemset(scratch.data, 0, 2 * static_cast<std::size_t>(l2_bytes)));
         check(cudaDeviceSynchronize());
+        // A no-op unless a developer's own profiler waits for it (ncu --profile-from-start off).
+        check(cudaProfilerStart());
         check(cudaEventRecord(start));
         problem->launch();
         check(cudaEventRecord(end));
         check(cudaDeviceSynchronize());
+        check(cudaProfilerStop());
         float milliseconds = 0;
         check(cudaEventElapsedTime(&milliseconds, start, end));
         times.push_back(milliseconds * 1e6);
         if (recheck) error = problem->error();
     }
-    check(cudaProfilerStop());
     check(cudaEventDestroy(start));
     check(cudaEventDestroy(end));
     return error;

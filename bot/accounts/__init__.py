@@ -1,0 +1,1 @@
+"""Accounts: who may use the bot, how much, and from which terminal."""

@@ -1,0 +1,147 @@
+"""The ways past the interaction, as their author and the server see them."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+import discord
+import pytest
+from simcord.results import ResponseMessage
+
+from bot.delivery.ways import TooLarge, Unclear, WayClosed
+from cogs.cancelling import office_of
+from cogs.ways import discord_answers
+from tests.cogs.conftest import World
+from tests.standin.problem import replaying
+
+CAPTURE = replaying("ok-geqrf-four-kernels")
+TITLE = "qr_v2 · benchmark 0"
+REPLY = ("PATCH", "/webhooks/*")
+DIRECT = ("POST", "/channels/*/messages")
+THREADS = ("POST", "/channels/*/threads")
+EXPIRED = (401, 50027)
+UNKNOWN = (404, 10015)
+CLOSED = (403, 50007)
+
+
+@pytest.fixture(autouse=True)
+async def impatient(world: World) -> None:
+    """Let no time pass between tries."""
+    office = office_of(world.env.bot)
+    office._tools = replace(office._tools, waits_s=(0, 0), pause_s=0)
+
+
+def fails(world: World, call: tuple[str, str], answer: tuple[int, int], times: int | None) -> None:
+    method, path = call
+    status, code = answer
+    world.env.inject_error(method, path, status=status, code=code, times=times)
+
+
+def kind_of(number: int) -> str:
+    return discord.ChannelType(int(number)).name
+
+
+def stand(world: World) -> list[tuple[str, str]]:
+    """Return where results stand: the kind of place, and their titles."""
+    found = []
+    for channel_id, stored in world.env.backend.messages.items():
+        kind = kind_of(world.env.backend.get_channel(channel_id).type)
+        for number in sorted(stored):
+            message = ResponseMessage(world.env, stored[number])
+            titles = [embed.title or "" for embed in message.embeds]
+            found += [(kind, title) for title in titles if "benchmark" in title]
+    return found
+
+
+def refusal(status: int, code: int) -> discord.HTTPException:
+    answer: Any = SimpleNamespace(status=status, reason="")
+    return discord.HTTPException(answer, {"code": code})
+
+
+@pytest.mark.parametrize(
+    ("raised", "meant"),
+    [
+        *((refusal(*answer), WayClosed) for answer in (EXPIRED, UNKNOWN, CLOSED, (403, 50013))),
+        *((refusal(*answer), WayClosed) for answer in ((403, 50001), (404, 10008), (400, 50035))),
+        *((refusal(*answer), Unclear) for answer in ((429, 0), (500, 0), (503, 0))),
+        *((refusal(*answer), TooLarge) for answer in ((413, 0), (400, 40005))),
+        (discord.RateLimited(3), Unclear),
+        (aiohttp.ServerDisconnectedError(), Unclear),
+        (ConnectionResetError(), Unclear),
+        (TimeoutError(), Unclear),
+    ],
+)
+def test_what_each_answer_of_discord_means(raised: Exception, meant: type[Exception]) -> None:
+    with pytest.raises(meant), discord_answers(uploads=True):
+        raise raised
+
+
+def test_what_has_no_files_to_leave_out_cannot_be_too_large() -> None:
+    with pytest.raises(WayClosed), discord_answers():
+        raise refusal(413, 40005)
+
+
+@pytest.mark.parametrize("answer", [EXPIRED, (500, 0)])
+async def test_an_interaction_that_takes_no_edit_gives_way_to_direct_messages(
+    world: World, answer: tuple[int, int]
+) -> None:
+    fails(world, REPLY, answer, None)
+    await world.profile(CAPTURE)
+    assert stand(world) == [("private", TITLE)]
+
+
+async def test_an_interaction_that_expires_midway_leaves_the_rest_to_direct_messages(
+    world: World,
+) -> None:
+    fails(world, ("POST", "/webhooks/*"), EXPIRED, None)
+    await world.profile(replaying("ok-triton-1024"), benchmark=None)
+    assert sorted(stand(world)) == [
+        *(("private", f"qr_v2 · benchmark {index}") for index in range(1, 5)),
+        ("text", "qr_v2 · benchmark 0"),
+    ]
+
+
+@pytest.mark.parametrize("answer", [CLOSED, (429, 0)])
+async def test_closed_direct_messages_give_way_to_a_private_thread(
+    world: World, answer: tuple[int, int]
+) -> None:
+    fails(world, REPLY, EXPIRED, None)
+    fails(world, DIRECT, answer, 3 if answer[0] >= 429 else 1)
+    await world.profile(CAPTURE)
+    assert stand(world) == [("private_thread", TITLE)]
+    (thread,) = [
+        channel
+        for channel in world.env.backend.channels.values()
+        if kind_of(channel.type) == "private_thread"
+    ]
+    assert world.alice.id in thread.thread_members
+
+
+async def test_without_any_way_the_next_command_tells_of_it(world: World) -> None:
+    fails(world, REPLY, UNKNOWN, None)
+    fails(world, DIRECT, CLOSED, None)
+    fails(world, THREADS, (403, 50013), None)
+    await world.profile(CAPTURE)
+    assert stand(world) == []
+    told = await world.alice.slash(world.channel, "leaderboard list")
+    (note,) = [one for one in told.followups if "could not be reached" in one.content]
+    assert note.ephemeral
+    assert "qr\\_v2 on H200" in note.content
+    again = await world.alice.slash(world.channel, "leaderboard list")
+    assert again.followups == []
+
+
+async def test_a_server_that_forbids_attachments_is_told_before_anything_is_queued(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    denied = discord.PermissionOverwrite(attach_files=False, create_private_threads=False)
+    world.channel = world.env.guild.create_text_channel(
+        "strict", overwrites={world.env.guild.default_role: denied}
+    )
+    said = await world.refused(CAPTURE)
+    assert "the bot lacks Attach Files" in said
+    assert "an admin must allow it" in said
+    assert "the bot lacks Attach Files, Create Private Threads" in caplog.text
+    async with world.services.jobs._database.engine.connect() as connection:
+        assert (await connection.exec_driver_sql("SELECT count(*) FROM jobs")).scalar() == 0

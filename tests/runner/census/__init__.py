@@ -1,0 +1,1 @@
+"""The census: its library over a stand-in of CUPTI, its reader, its choice."""

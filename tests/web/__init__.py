@@ -1,0 +1,1 @@
+"""The HTTP service for terminals, over real sockets."""
