@@ -21,16 +21,16 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two workers: many tests wait for real processes.
+# More workers than cores: many tests wait for real processes.
 test: lint
-	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term $(ARGS)
+	$(BIN)/pytest -n 3 --dist loadfile --cov --cov-report=term $(ARGS)
 
-# The long loops in full: hostile submissions, and a runner killed over and over.
+# The long loops in full: hostile submissions, everything killed over and over, bad luck in Discord.
 soak: setup
-	NCUBOT_SOAK=1 $(BIN)/pytest tests/soak tests/hostile tests/ray --timeout=1800 $(ARGS)
+	NCUBOT_SOAK=1 $(BIN)/pytest -n 2 --dist loadfile tests/soak tests/hostile tests/discord tests/ray --timeout=1800 $(ARGS)
 
 bench: setup
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
 	rm -rf .venv demo-output ncubot-data

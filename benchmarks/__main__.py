@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME...]`: runs benchmarks and prints one table; all where none is named.
 
 `--markdown FILE` and `--json FILE` write the figures too. What needs a GPU is left out without one,
-and said.
+and said; `benchmarks.census` and `benchmarks.captures` print tables of their own there.
 """
 
 import argparse
@@ -27,10 +27,9 @@ HERE = (
     "growth",
     "streams",
     "many_users",
-    "whole_chain",
     "ray_slots",
 )
-ON_A_GPU = ("overhead", "census", "captures")
+ON_A_GPU = ("overhead",)
 
 
 def machine() -> str:

@@ -63,8 +63,9 @@ def discord_answers(*, uploads: bool = False) -> Iterator[None]:
         if error.status == BUSY_STATUS or error.status >= UNKNOWN_STATUS:
             raise Unclear(str(error)) from error
         raise WayClosed(str(error)) from error
-    except (discord.RateLimited, aiohttp.ClientError, OSError) as error:
-        # The text of some of these has the address in it, and that has the token.
+    except (discord.RateLimited, aiohttp.ClientError, OSError, TypeError) as error:
+        # The text of some of these has the address in it, and that has the token. TypeError is
+        # what discord.py makes of a 429 of the network before Discord, whose body is no JSON.
         raise Unclear(type(error).__name__) from None
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import random
+import secrets
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +31,14 @@ def shared() -> Path:
 def recordings(shared: Path) -> Path:
     """Return the folder of recorded ncu runs."""
     return shared / "recordings"
+
+
+@pytest.fixture
+def dice() -> random.Random:
+    """Return random numbers from NCUBOT_SEED, or a new seed that a failure prints."""
+    seed = int(os.environ.get("NCUBOT_SEED") or secrets.randbelow(1_000_000))
+    print(f"NCUBOT_SEED={seed}")
+    return random.Random(seed)  # noqa: S311 - repeatable, no secret
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from bot.client import EXTENSIONS, NcuBot, sync_when_changed
 from bot.services import Services
 from cogs.permissions import ADMIN_ONLY
 from runner_client.address import RunnerAddress
-from tests.cogs.conftest import World, messages
+from tests.cogs.conftest import SETTLE_S, World, messages
 
 ADMINS = {
     "user ban",
@@ -105,6 +105,8 @@ def environment(runner: RunnerAddress, tmp_path: Path, monkeypatch: pytest.Monke
     assert runner.token is not None
     entry = {"name": "a", "url": runner.url, "gpu": "H200", "token": runner.token.reveal()}
     monkeypatch.chdir(tmp_path)
+    # SimCord waits for the connections of looks at the runner, as long as these are kept.
+    monkeypatch.setenv("NCUBOT_RUNNER_POLL", "3600")
     monkeypatch.setenv("NCUBOT_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("NCUBOT_RUNNERS", str([entry]).replace("'", '"'))
     return tmp_path / "data"
@@ -128,7 +130,7 @@ async def test_a_plain_host_bot_serves_register(environment: Path) -> None:
             await self.tree.sync()
 
     host = Host("!", intents=discord.Intents(guilds=True))
-    async with simcord.run(host, settle_timeout=20) as env:
+    async with simcord.run(host, settle_timeout=SETTLE_S) as env:
         channel = env.create_guild().create_text_channel("general")
         alice = env.guild.add_member(env.create_user("alice"))
         (message,) = messages(await alice.slash(channel, "register"))

@@ -70,6 +70,7 @@ def refusal(status: int, code: int) -> discord.HTTPException:
         (aiohttp.ServerDisconnectedError(), Unclear),
         (ConnectionResetError(), Unclear),
         (TimeoutError(), Unclear),
+        (TypeError("string indices must be integers"), Unclear),
     ],
 )
 def test_what_each_answer_of_discord_means(raised: Exception, meant: type[Exception]) -> None:

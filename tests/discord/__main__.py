@@ -11,6 +11,7 @@ from aiohttp import web
 from tests.discord.control import Control
 from tests.discord.drafts import REQUEST_LIMIT
 from tests.discord.gateway import Gateway
+from tests.discord.orphans import die_with_parent
 from tests.discord.rest import Rest
 from tests.discord.world import World
 
@@ -45,6 +46,7 @@ async def _stoppable(folder: Path, port: int, token: str) -> None:
 
 def main() -> None:
     """Read the command line and serve."""
+    die_with_parent()
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--port", type=int, default=0)

@@ -22,6 +22,7 @@ from cli.main import main as ncubot
 from runner_client.secret import Secret
 from tests.discord.gateway import socket_url
 from tests.discord.lag import measured
+from tests.discord.orphans import die_with_parent
 from tests.discord.rest import API
 
 URL, KILL_AT, LAG = "SMALL_DISCORD", "KILL_AT", "LAG"
@@ -74,6 +75,7 @@ def watch(path: Path) -> None:
 
 def main() -> None:
     """Run the bot as an operator does."""
+    die_with_parent()
     prepare()
     if os.environ.get(LAG):
         watch(Path(os.environ[LAG]))

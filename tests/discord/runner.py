@@ -40,6 +40,7 @@ from runner_client.wire import (
     Refusal,
     System,
 )
+from tests.discord.orphans import die_with_parent
 
 LISTENING = "listening on "
 MANIFEST = "manifest.json"
@@ -219,6 +220,7 @@ async def serve(port: int, token: str) -> None:
 
 def main() -> None:
     """Read the command line and serve."""
+    die_with_parent()
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--token", required=True)

@@ -1,5 +1,7 @@
 """Every call on every way to an author goes wrong in every way: the result comes all the same."""
 
+import random
+
 import discord
 import pytest
 from msgspec.structs import replace
@@ -24,9 +26,12 @@ from tests.discord.orders import Seen
 from tests.discord.records import Kind
 from tests.discord.stage import Stage
 from tests.discord.world import ALLOWED
+from tests.soak.conftest import is_whole
 
 NEVER = {"forbidden": MISSING_PERMISSIONS, "too large": TOO_LARGE}
 """Errors that do not pass; a fill that is too large is tried again with less."""
+SAMPLED = 4
+"""One of so many cases is in the sample."""
 TIMEOUT_S = 150
 """Of tests in which dozens of users wait for retries; a few seconds where nothing else runs."""
 
@@ -122,14 +127,22 @@ def _tokens() -> dict[str, Case]:
     }
 
 
-@pytest.mark.timeout(TIMEOUT_S)
-async def test_bad_luck_in_the_reply(place: Stage) -> None:
-    await happen(place, _cases(Spot.REPLY) | _progress() | _tokens())
+def _some(cases: dict[str, Case], dice: random.Random) -> dict[str, Case]:
+    """Return every case in the whole soak, else a sample."""
+    if is_whole():
+        return cases
+    return dict(dice.sample(list(cases.items()), len(cases) // SAMPLED))
 
 
 @pytest.mark.timeout(TIMEOUT_S)
-async def test_bad_luck_on_the_ways_after_the_reply(place: Stage) -> None:
-    await happen(place, _cases(Spot.DIRECT) | _cases(Spot.THREAD))
+async def test_bad_luck_in_the_reply(place: Stage, dice: random.Random) -> None:
+    every = _cases(Spot.REPLY) | _progress() | _tokens()
+    await happen(place, _some(every, dice))
+
+
+@pytest.mark.timeout(TIMEOUT_S)
+async def test_bad_luck_on_the_ways_after_the_reply(place: Stage, dice: random.Random) -> None:
+    await happen(place, _some(_cases(Spot.DIRECT) | _cases(Spot.THREAD), dice))
 
 
 async def test_missing_permissions_are_named_before_a_job_is_taken(place: Stage) -> None:
