@@ -41,7 +41,7 @@ class Author:
     async def end_all(self) -> None:
         """Press Cancel, again and again, for what does not end by itself."""
         while True:
-            for token in self.unending:
+            for token in tuple(self.unending):
                 await self._cancel(token)
             await asyncio.sleep(PATIENCE_S / 2)
 

@@ -6,6 +6,8 @@ comes twice.
 
 import asyncio
 import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from tests.soak.authors import Author
 from tests.soak.conftest import is_whole
 from tests.soak.house import House, house
 from tests.soak.letters import MAX_LAUNCHES
-from tests.soak.settled import Accepted, check, until_settled
+from tests.soak.settled import check, until_settled
 from tests.standin.tools import Tools
 
 USERS = range(100, 110 if is_whole() else 104)
@@ -57,8 +59,9 @@ async def test_no_kill_loses_a_result_or_sends_it_twice(
     async with house(tmp_path, tools, url, dice) as built:
         await _register(built)
         authors = [Author(user, built.discord, dice) for user in USERS]
-        await _under_kills(built, authors, _lives(backend, dice))
-        jobs = await _settled(url, authors)
+        async with _ending(authors):
+            await _under_kills(built, authors, _lives(backend, dice))
+            jobs = await until_settled(url, SETTLED_S)
         assert jobs
         assert built.kills.all >= (LEAST[backend] if is_whole() else 1)
         await check(built.discord, jobs, USERS)
@@ -88,11 +91,12 @@ async def _under_kills(
         done.set()
 
 
-async def _settled(url: str, authors: list[Author]) -> tuple[Accepted, ...]:
-    """Let the last life go on until every job is over; return all."""
+@asynccontextmanager
+async def _ending(authors: list[Author]) -> AsyncIterator[None]:
+    """Let jobs that would hold the runner's GPUs be cancelled, also those that nobody waits for."""
     cancelling = [asyncio.create_task(author.end_all()) for author in authors]
     try:
-        return await until_settled(url, SETTLED_S)
+        yield
     finally:
         for task in cancelling:
             task.cancel()
