@@ -20,6 +20,16 @@ NOW = datetime.now(UTC)
 SIZE = sum(len(content) for content in FILES.values())
 
 
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the services' own sweep from taking what a test's sweep is to count."""
+
+    async def idle(_: Retention) -> None:
+        return
+
+    monkeypatch.setattr(Retention, "watch", idle)
+
+
 @pytest.fixture
 def past(services: Services) -> Past:
     return Past(services, USER)

@@ -24,7 +24,7 @@ from tests.standin.tools import Tools
 USERS = range(100, 110 if is_whole() else 104)
 SETTLED_S = 120.0
 WITHIN_S = 1_500 if is_whole() else 120
-AT_RANDOM = {"postgresql": 150, "sqlite": 10}
+AT_RANDOM = {"postgresql": 135, "sqlite": 10}
 AT_STEPS = {"postgresql": 52, "sqlite": 13}
 """Kills of a whole soak."""
 LEAST = {"postgresql": 200, "sqlite": 20}
