@@ -6,15 +6,16 @@ leaves between the two is found the next time.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from bot.settings import BotSettings
 from bot.storage import retention
 from bot.storage.database import TROUBLE, Database
-from bot.storage.files import ArtifactFiles
+from bot.storage.files import MARK, ArtifactFiles
 from bot.storage.retention import Stored
+from bot.storage.url import build_url, place
 
 log = logging.getLogger(__name__)
 EVERY_S = 600.0
@@ -28,6 +29,7 @@ class Retention:
         self._settings = settings
         self._database = database
         self._files = ArtifactFiles(settings.data)
+        self._place = place(build_url(settings.database))
 
     async def watch(self) -> None:
         """Reconcile once, then remove what is over age or size, until cancelled."""
@@ -43,7 +45,7 @@ class Retention:
         now = datetime.now(UTC)
         oldest = now - timedelta(days=self._settings.keep_days)
         total, removed = sum(sizes.values()), 0
-        for job_id in sizes.keys() - {job for job, stored in known.items() if stored.has_files}:
+        for job_id in await self._without_use(sizes, known):
             await self._remove(job_id)
             total, removed = total - sizes[job_id], removed + 1
         for over_at, job_id in _in_order(known):
@@ -54,6 +56,24 @@ class Retention:
         if removed:
             log.info("removed the files of %d jobs", removed)
         return removed
+
+    async def _without_use(
+        self, sizes: Mapping[str, int], known: Mapping[str, Stored]
+    ) -> frozenset[str]:
+        """Return the jobs whose files can go: no row wants them, and no other database does."""
+        gone = {job_id for job_id, stored in known.items() if not stored.has_files}
+        strays = sizes.keys() - known.keys()
+        ours = await asyncio.to_thread(self._files.claim, self._place)
+        if strays and not ours:
+            log.warning(
+                "%d folders of jobs belong to another database than %s: they are left alone. "
+                "Where the database has moved, delete the file %s beside them",
+                len(strays),
+                self._place,
+                MARK,
+            )
+            return frozenset(gone)
+        return frozenset(gone | strays)
 
     async def drop(self, job_id: str, now: datetime) -> bool:
         """Remove a job's files; False, and they stay, where it is in flight."""

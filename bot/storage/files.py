@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
+MARK = "DATABASE"
+"""Names the database whose jobs' files lie here."""
 ZIPPED = ".zip"
 """A file that was zipped to be sent lies beside its zip."""
 
@@ -22,6 +24,17 @@ class ArtifactFiles:
         if _JOB_ID.fullmatch(job_id) is None:
             raise ValueError("not a job id")
         return self._root / job_id
+
+    def claim(self, database: str) -> bool:
+        """Whether the files are those of the database so named; the first that asks has them.
+
+        Raises OSError.
+        """
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mark = self._root / MARK
+        with suppress(FileExistsError), mark.open("x", encoding="utf-8") as file:
+            file.write(database)
+        return mark.read_text(encoding="utf-8") == database
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes that each job has on the disk; what is no job's folder is left out."""

@@ -13,6 +13,7 @@ from bot.jobs.model import JobPhase, Whose
 from bot.jobs.retention import Retention
 from bot.services import Services
 from bot.storage.tables import ArtifactRow, DeliveryRow
+from runner_client.secret import Secret
 from tests.jobs.conftest import USER
 from tests.jobs.past import FILES, Past
 
@@ -119,6 +120,23 @@ async def test_files_that_no_row_knows_are_removed(past: Past) -> None:
     assert other.is_dir()
     assert zipped.is_file()
     assert there(past, known) == [True]
+
+
+async def test_files_of_another_database_are_left_alone(
+    past: Past, caplog: pytest.LogCaptureFixture
+) -> None:
+    await retention(past).sweep()
+    stray = past.folder("f" * 32)
+    stray.mkdir(parents=True)
+    mistyped = Secret("postgresql://ncubot:hidden@db.internal/ncubto")
+    old = await past.job(at=days_ago(40))
+    assert await retention(past, database_url=mistyped, keep_days=30.0).sweep() == 1
+    assert there(past, old) == [False]
+    assert stray.is_dir()
+    assert "1 folders of jobs belong to another database" in caplog.text
+    assert "hidden" not in caplog.text
+    assert await retention(past).sweep() == 1
+    assert not stray.exists()
 
 
 async def test_rows_whose_files_are_lost_are_marked(past: Past) -> None:
