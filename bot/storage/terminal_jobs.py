@@ -70,10 +70,11 @@ class TerminalJobs:
             return tuple(map(job_of, await session.scalars(query)))
 
     async def find_same(self, wanted: Wanted, since: datetime) -> Job | None:
-        """Return the newest job that was asked for in the same way and has not failed."""
+        """Return the newest job that a terminal asked for in the same way, unless it failed."""
         query = (
             _of(wanted.user_id)
-            .where(JobRow.created_at >= since)
+            .outerjoin(DeliveryRow, DeliveryRow.job_id == JobRow.id)
+            .where(DeliveryRow.job_id.is_(None), JobRow.created_at >= since)
             .where(JobRow.submission_sha256 == wanted.submission_sha256)
             .where(JobRow.version_id == wanted.version_id, JobRow.gpu == wanted.gpu)
             .where(JobRow.options == msgspec.json.encode(wanted.capture).decode())
