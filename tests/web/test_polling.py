@@ -6,6 +6,7 @@ import zipfile
 from typing import Any
 
 from bot.services import Services
+from bot.storage.terminal_jobs import NUMBER_DIGITS
 from tests.web.client import Terminal
 from tests.web.conftest import submission
 
@@ -83,6 +84,13 @@ async def test_ones_own_submissions(terminal: Terminal, services: Services) -> N
     assert gone.status == 200
     assert (await terminal.get(f"/user/submissions/{listed['id']}")).status == 404
     assert (await terminal.get(f"/jobs/{accepted.json['job_id']}")).status == 404
+
+
+async def test_the_largest_number_of_a_job_is_taken_for_one(terminal: Terminal) -> None:
+    number = 16**NUMBER_DIGITS - 1
+    refused = await terminal.get(f"/user/submissions/{number}")
+    assert refused.status == 404
+    assert str(number) in refused.detail
 
 
 async def test_somebody_elses_job_is_not_there(
