@@ -125,7 +125,7 @@ async def test_whoami_names_the_account(world: World) -> None:
 
 
 async def test_leaving_deletes_files_and_what_was_sent_but_not_the_count(world: World) -> None:
-    accounts, services = world.services.accounts, world.services
+    accounts = world.services.accounts
     cli_id = await accounts.offer_cli_id()
     await accounts.link(world.alice.id, cli_id)
     await world.profile(CAPTURE)
