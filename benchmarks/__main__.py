@@ -27,6 +27,7 @@ HERE = (
     "growth",
     "streams",
     "many_users",
+    "whole_chain",
     "ray_slots",
 )
 ON_A_GPU = ("overhead",)

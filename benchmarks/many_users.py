@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.bot_figures import bot_figures, most_called
 from benchmarks.figures import Figure, markdown
 from tests.discord.bot import LAG
 from tests.discord.lag import Lag, read
@@ -24,7 +25,6 @@ HOLD_S = 45
 BETWEEN_S = 0.05
 IDLE_S = 5.0
 WITHIN_S = 300.0
-LAG_TARGET_S, MEMORY_TARGET = 0.050, 300_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +104,8 @@ def load() -> Load:
 def measure() -> list[Figure]:
     """Measure and return a figure for each target."""
     found = load()
-    calls, broken = found.counts.calls.values(), found.counts.broken.values()
-    busy, idle = found.busy, found.idle
-    print(f"{found.seconds:.0f} s from the first job to the last; lag at most {busy.max_s:.2f} s")
-    print(f"calls of Discord: {_most(found.counts)}")
+    print(f"{found.seconds:.0f} s from the first job to the last")
+    print(f"calls of Discord: {most_called(found.counts)}")
     who = f"{found.typed} jobs of {len(USERS)} users"
     return [
         Figure(
@@ -117,37 +115,8 @@ def measure() -> list[Figure]:
             baseline_values=(float(found.delivered),),
             unit="jobs",
         ),
-        Figure(
-            name=f"{who}: lag of the bot's loop, 99 of 100",
-            values=(busy.p99_s * 1e3,),
-            baseline="the same bot idle",
-            baseline_values=(idle.p99_s * 1e3,),
-            target=LAG_TARGET_S * 1e3,
-            unit="ms",
-        ),
-        Figure(
-            name=f"{who}: memory of the bot at most",
-            values=(busy.memory_bytes / 1e6,),
-            baseline="the same bot idle",
-            baseline_values=(idle.memory_bytes / 1e6,),
-            target=MEMORY_TARGET / 1e6,
-            unit="MB",
-        ),
-        Figure(
-            name=f"{who}: calls beyond Discord's limits",
-            values=(float(sum(broken)),),
-            baseline="all calls",
-            baseline_values=(float(sum(calls)),),
-            target=0,
-            unit="calls",
-        ),
+        *bot_figures(who, found.busy, found.idle, found.counts),
     ]
-
-
-def _most(counts: Counts) -> str:
-    """Name the calls that were made most."""
-    ordered = sorted(counts.calls.items(), key=lambda item: -item[1])
-    return ", ".join(f"{count} {call}" for call, count in ordered[:6])
 
 
 def main() -> None:

@@ -16,6 +16,8 @@ from bot.wording import sentence
 
 log = logging.getLogger(__name__)
 SENTENCE_LIMIT = 1_500
+ANSWERED_BEFORE = 40060
+"""Discord's code where it has heard a response whose confirmation was lost."""
 DiscordInteraction = discord.Interaction[discord.Client]
 
 
@@ -33,10 +35,15 @@ class NotLetIn(app_commands.CheckFailure):
 
 async def answer(interaction: DiscordInteraction, text: str) -> None:
     """Send a private text: as the response while that is open, else as a follow-up."""
-    if interaction.response.is_done():
-        await interaction.followup.send(text, ephemeral=True)
-    else:
-        await interaction.response.send_message(text, ephemeral=True)
+    if not interaction.response.is_done():
+        try:
+            await interaction.response.send_message(text, ephemeral=True)
+        except discord.HTTPException as error:
+            if error.code != ANSWERED_BEFORE:
+                raise
+        else:
+            return
+    await interaction.followup.send(text, ephemeral=True)
 
 
 def worded(error: NcubotError) -> str:

@@ -31,6 +31,7 @@ from bot.storage.database import Database, open_database
 from bot.storage.deliveries import Deliveries
 from bot.storage.files import ArtifactFiles
 from bot.storage.gate import Gate
+from bot.storage.sole import Sole, sole_use
 from bot.storage.terminal_jobs import TerminalJobs
 from bot.wording import sentence
 
@@ -57,6 +58,8 @@ class Services:
     audit: Audit
     pictures: PictureWorker
     stack: AsyncExitStack
+    sole: Sole | None = None
+    """That no other bot works on the database; None where nobody made sure."""
 
     async def close(self) -> None:
         """Close what was opened, last first."""
@@ -210,9 +213,10 @@ async def release(host_bot: object) -> None:
 async def open_with_runner(settings: BotSettings) -> Services:
     """Open the services, with a runner of our own where the settings name none.
 
-    Raises NcubotError.
+    There must be no other bot on the database. Raises NcubotError.
     """
     async with AsyncExitStack() as stack:
+        sole = await stack.enter_async_context(sole_use(settings.database))
         if not settings.runners:
             folder, log_format = settings.data / "runner", settings.log_format
             runner = embedded_runner(folder, "local", log_format=log_format)
@@ -220,4 +224,5 @@ async def open_with_runner(settings: BotSettings) -> Services:
             settings = structs.replace(settings, runners=(address,))
         services = await open_services(settings)
         stack.push_async_callback(services.close)
-        return replace(services, stack=stack.pop_all())
+        _in_background(sole.watch(), stack)
+        return replace(services, stack=stack.pop_all(), sole=sole)

@@ -182,6 +182,14 @@ def _(error: errors.ResultGone) -> str:
 
 
 @_sentence.register
+def _(error: errors.NoCounters) -> str:
+    return (
+        f"Job {error.job_id[:8]} is a {error.mode} and has no counters: look at it with "
+        "/profiles show, or profile with another capture mode."
+    )
+
+
+@_sentence.register
 def _(error: errors.NotYours) -> str:
     return f'You have no job "{short(error.job_id, 40)}".'
 
@@ -246,6 +254,14 @@ def _(error: errors.DiscordRefused) -> str:
 @_sentence.register
 def _(error: errors.BotBroken) -> str:
     return f"Something broke on our side, not yours: tell an admin the number {error.number}."
+
+
+@_sentence.register
+def _(_: errors.NeverCalledFor) -> str:
+    return (
+        "You could not be reached, and the result was kept for as long as the operator keeps any: "
+        "allow direct messages from this server and profile again."
+    )
 
 
 @_sentence.register
@@ -345,6 +361,14 @@ def _(error: storage.DatabaseUrlError) -> str:
 @_sentence.register
 def _(error: storage.DatabaseUnreachableError) -> str:
     return f"The database at {short(error.place)} cannot be reached: {short(error.reason)}."
+
+
+@_sentence.register
+def _(error: storage.DatabaseTakenError) -> str:
+    return (
+        f"Another bot works on the database at {short(error.place)}: stop that one first, or give "
+        "this one its own (database_url)."
+    )
 
 
 @_sentence.register

@@ -18,7 +18,13 @@ from bot.jobs.source import decode_source
 from bot.jobs.spec import build_spec
 from bot.jobs.validate import check_capture, check_ending, check_single_gpu, choose_benchmarks
 from bot.leaderboards.task import load_task
-from bot.reports.coverage import census_table, coverage_lines
+from bot.reports.coverage import (
+    COUNTING,
+    captured_words,
+    census_table,
+    coverage_lines,
+    found_words,
+)
 from bot.reports.table import render_table
 from bot.wording import failure_sentence, sentence
 from cli.runner_settings import runner_settings
@@ -176,6 +182,10 @@ def _line(event: JobEvent) -> str:
 
 
 def _capturing(event: Capturing) -> str:
+    if event.counting:
+        return COUNTING
+    if event.kernel == 0 and event.census is not None and not event.connected:
+        return found_words(event.census)
     if event.kernel == 0:
         return "ncu is connected" if event.connected else "running"
     done = f"{event.passes} passes" if event.passes else f"{event.percent} %"
@@ -222,7 +232,8 @@ def _print_benchmark(result: BenchmarkResult, out: Path, origin: str) -> None:
         said = f"benchmark {result.index}: {failure_sentence(result.failure)}"
         click.echo(f"ncubot: {escaped(said)}", err=True)
     if result.kernels:
-        title = f"benchmark {result.index} · {result.spec}: {result.kernels} launches"
+        captured = captured_words(result.coverage, result.kernels)
+        title = f"benchmark {result.index} · {result.spec}: {captured}"
         click.echo(escaped(title + origin) + _verdict(result))
         click.echo(render_table(read_summary(out / f"ncu-details.{result.index}.csv")))
     _print_coverage(result, origin)

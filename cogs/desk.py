@@ -1,25 +1,25 @@
 """What the cogs with jobs share: the office of their host bot, and notes about kept results."""
 
-import asyncio
 import logging
 
-import discord
 from discord import app_commands
 from discord.ext import commands
 
 from bot.answers import DiscordInteraction, answer
 from bot.delivery.courier import Tools
 from bot.delivery.office import Office
+from bot.delivery.turns import Turns
+from bot.delivery.ways import Unclear, WayClosed
 from bot.reports.neutral import code, inline
 from bot.services import Services
 from bot.storage.deliveries import Delivery
 from cogs.cancelling import OFFICE, CancelButton, office_of
 from cogs.service import ServiceCog
-from cogs.ways import DiscordWays
+from cogs.ways import DiscordWays, discord_answers
 
 log = logging.getLogger(__name__)
 AT_ONCE = 8
-"""Replies that are put together and sent at one time, which bounds memory."""
+"""Messages with files that are sent at one time."""
 
 
 class JobCog(ServiceCog):
@@ -59,9 +59,11 @@ class JobCog(ServiceCog):
         office = office_of(self.bot)
         for kept in await office.kept_for(interaction.user.id):
             try:
-                await answer(interaction, kept_words(kept))
-            except discord.HTTPException as error:
-                log.warning("a note about a kept result could not be sent: %s", error)
+                with discord_answers():
+                    await answer(interaction, kept_words(kept))
+            except (WayClosed, Unclear) as error:
+                log.warning("a note about a kept result could not be sent: %s", error.reason)
+                office.not_told(kept)
                 return
             await office.told(kept)
 
@@ -79,12 +81,15 @@ def kept_words(kept: Delivery) -> str:
 
 
 def _office(bot: commands.Bot, services: Services) -> Office:
-    return Office(
+    office = Office(
         Tools(
             jobs=services.jobs,
             deliveries=services.deliveries,
             ways=DiscordWays(bot),
             pictures=services.pictures,
-            at_once=asyncio.Semaphore(AT_ONCE),
+            at_once=Turns(AT_ONCE),
         )
     )
+    if services.sole is not None:
+        services.sole.when_lost(office.give_way)
+    return office

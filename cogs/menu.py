@@ -12,6 +12,7 @@ from bot.reports.neutral import clip
 from bot.services import Services
 from cogs.asking import Asked, profile
 from cogs.choices import MOST, NAME_LIMIT
+from cogs.deferring import defer
 from cogs.desk import JobCog
 from cogs.gate import Gated, check_let_in
 from runner_client.captures import CaptureMode, CaptureOptions, Preset, capture_options
@@ -57,7 +58,7 @@ class ProfileForm(Gated, ui.Modal, title=MENU):
 
     async def on_submit(self, interaction: DiscordInteraction, /) -> None:
         """Profile the file."""
-        await interaction.response.defer(ephemeral=True, thinking=True)
+        await defer(interaction)
         async with refusals_answered(interaction):
             asked = Asked(
                 leaderboard=_value(self.leaderboard),

@@ -10,6 +10,7 @@ from bot.answers import DiscordInteraction
 from bot.leaderboards.model import Leaderboard
 from cogs.asking import Asked, profile
 from cogs.choices import benchmark_choices, gpu_choices, leaderboard_choices
+from cogs.deferring import defer
 from cogs.desk import JobCog
 from runner_client.captures import (
     DEFAULT_LAUNCHES,
@@ -56,7 +57,7 @@ class Profile(JobCog):
         preset: PresetName | None = None,
     ) -> None:
         """Check, queue, follow and deliver one profile."""
-        await interaction.response.defer(ephemeral=True, thinking=True)
+        await defer(interaction)
         asked = Asked(
             leaderboard=leaderboard,
             gpu=gpu,

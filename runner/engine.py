@@ -12,8 +12,8 @@ from runner.capture.workspace import Workspace
 from runner.census.model import Chosen
 from runner.isolation.halt import Stop
 from runner.isolation.limits import Budget
-from runner_client.captures import CaptureMode, CensusReport
-from runner_client.wire import Benchmark, Failure, JobSpec, System
+from runner_client.captures import CaptureMode, CensusReport, Place
+from runner_client.wire import Benchmark, Failure, Finding, JobSpec, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Evidence:
 
     `mode` is the capture that was made, None without a profiler; `fallback` says why it is not the
     one that was asked for. `census` is what was counted in a run before, `chosen` the kernels that
-    ncu was then asked for. `duration_s` is of all runs together.
+    ncu was then asked for, and `place` which launch of each. `duration_s` is of all runs together.
     """
 
     exit_code: int = 0
@@ -70,6 +70,7 @@ class Evidence:
     judged: Judged | None = None
     census: CensusReport | None = None
     chosen: tuple[Chosen, ...] = ()
+    place: Place | None = None
 
     @property
     def of_program(self) -> "Evidence":
@@ -146,3 +147,6 @@ class Elastic(Protocol):
         self, changed: Callable[[tuple[str, ...]], None]
     ) -> AbstractAsyncContextManager[None]:
         """Connect, and let `changed` know what `gpus` answers from then on."""
+
+    async def census(self) -> Finding:
+        """Return what was found of counting kernels where they run."""

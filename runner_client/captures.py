@@ -155,15 +155,38 @@ class CensusReport(Value, frozen=True):
     notes: Annotated[tuple[CensusNote, ...], Meta(max_length=20)] = ()
 
 
+class CensusFound(Value, frozen=True):
+    """What a census found, told while the run after it is under way.
+
+    `chosen` of the `kernels` are captured in it; 0 where it is the first launches.
+    """
+
+    launches: Count
+    kernels: Count
+    chosen: Count = 0
+
+
+class Place(Value, frozen=True):
+    """Which launch of each kernel `hot` captured: the `nth`, from 1, of `fewest` to `most`.
+
+    All three count in one process, those of one name together.
+    """
+
+    nth: Annotated[int, Meta(ge=1)]
+    fewest: Count
+    most: Count
+
+
 class Coverage(Value, frozen=True):
     """How much of a call a capture stands for.
 
     `mode` is the one that was used; `fallback` says why it is not the one that was asked for.
     `share` of the GPU time is what the captured kernels hold (`hot`) or the captured launches took
-    (`first`); None where no census tells.
+    (`first`); None where no census tells. `place` is of `hot` alone.
     """
 
     mode: CaptureMode
     fallback: ShortText = ""
     share: Share | None = None
     census: CensusReport | None = None
+    place: Place | None = None

@@ -5,11 +5,17 @@ import re
 from .errors import Broken
 
 _NAME = re.compile(
-    r"(?P<stem>profile|ncu-details|ncu-raw)\.(?P<index>\d{1,4})"
-    r"(?:-(?P<shape>[A-Za-z0-9._-]{1,80}))?\.(?P<kind>ncu-rep|csv|txt)",
+    r"(?P<stem>profile|ncu-details|ncu-raw|census|nsys-kernels)\.(?P<index>\d{1,4})"
+    r"(?:-(?P<shape>[A-Za-z0-9._-]{1,80}))?\.(?P<kind>ncu-rep|nsys-rep|csv|txt|json)",
     re.ASCII,
 )
-_KINDS = {"profile": {"ncu-rep"}, "ncu-details": {"csv", "txt"}, "ncu-raw": {"csv"}}
+_KINDS = {
+    "profile": {"ncu-rep", "nsys-rep"},
+    "ncu-details": {"csv", "txt"},
+    "ncu-raw": {"csv"},
+    "census": {"json"},
+    "nsys-kernels": {"csv"},
+}
 
 
 def local_name(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from runner_client.captures import CaptureMode, CaptureOptions, Coverage
+from runner_client.captures import CaptureMode, CaptureOptions, CensusFound, Coverage
 from runner_client.values import Count, Index, Seconds, ShortText, Text, Value
 
 API = "/v1"
@@ -170,6 +170,7 @@ class Capturing(Value, frozen=True, tag="capturing", tag_field="event"):
     `connected`: ncu has hold of the program. `percent` of the kernel's passes are done; `passes` is
     their number once ncu said it, else 0. Without ncu (modes test and benchmark) the evaluator
     runs, and `kernel` and `limit` stay 0. A forged value is possible: it is only shown.
+    `counting`: a census is made, without ncu. `census` is what one found before this run.
     """
 
     number: Count
@@ -181,6 +182,8 @@ class Capturing(Value, frozen=True, tag="capturing", tag_field="event"):
     connected: bool = False
     percent: Annotated[int, Meta(ge=0, le=100)] = 0
     passes: Annotated[int, Meta(ge=0, le=9_999)] = 0
+    counting: bool = False
+    census: CensusFound | None = None
 
 
 class Retrying(Value, frozen=True, tag="retrying", tag_field="event"):

@@ -49,13 +49,14 @@ class Members:
         now = datetime.now(UTC)
         async with self._database.begin() as session:
             overrides = await quotas.overrides(session, user_id)
-            charges = await quotas.charges(session, user_id, now - self.limits.longest)
             return Standing(
                 account=await accounts.find(session, user_id),
                 jobs=await quotas.stored(session, user_id),
                 under_way=await quotas.count_under_way(session, user_id),
                 most_under_way=self.limits.most_under_way(overrides),
-                uses=self.limits.uses(charges, overrides, now),
+                uses=await quotas.uses(
+                    session, user_id, self.limits, self.limits.quotas, overrides, now
+                ),
             )
 
     async def leave(self, user_id: int, let_go: LetGo) -> Departure | None:

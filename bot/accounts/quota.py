@@ -4,7 +4,7 @@ Nothing is counted up anywhere: use is read from the jobs themselves, so it cann
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -38,15 +38,6 @@ class Quota(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Say where the rule holds: ` on H200 for qr_v2`, or nothing for everywhere."""
         gpu = f" on {self.gpu}" if self.gpu else ""
         return gpu + (f" for {self.leaderboard}" if self.leaderboard else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """A job that counts: when it was accepted, and for what."""
-
-    at: datetime
-    gpu: str
-    leaderboard: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,28 +88,9 @@ class Limits:
         """Return how many jobs of one user may be under way; `overrides` are the user's."""
         return overrides.get(UNDER_WAY, self.under_way)
 
-    def uses(
-        self, charges: Iterable[Charge], overrides: Mapping[str, int], now: datetime
-    ) -> tuple[Use, ...]:
-        """Hold a user's charges against every rule, in the settings' order."""
-        every = tuple(charges)
-        return tuple(
-            _use(quota, overrides.get(self.key(quota), quota.jobs), self._of(quota, every), now)
-            for quota in self.quotas
-        )
-
-    def _of(self, quota: Quota, charges: tuple[Charge, ...]) -> list[datetime]:
-        return sorted(
-            charge.at for charge in charges if self.covers(quota, charge.gpu, charge.leaderboard)
-        )
-
-
-def _use(quota: Quota, most: int, times: list[datetime], now: datetime) -> Use:
-    window = timedelta(seconds=quota.window)
-    counted = [at for at in times if at > now - window]
-    spent = len(counted) >= most > 0
-    until = counted[len(counted) - most] + window if spent else None
-    return Use(quota=quota, most=most, used=len(counted), until=until)
+    def most(self, quota: Quota, overrides: Mapping[str, int]) -> int:
+        """Return how many jobs a rule allows one user; `overrides` are the user's."""
+        return overrides.get(self.key(quota), quota.jobs)
 
 
 def span(seconds: int) -> str:

@@ -9,7 +9,8 @@ from bot.delivery.address import WayName
 from bot.delivery.progress import EDIT_EVERY_S, LATER, Progress, first_words, progress_words
 from bot.delivery.sending import WAITS_S, Sender
 from bot.delivery.steps import Step, reached
-from bot.delivery.ways import TooLarge, Unclear, Way, WayClosed, Ways
+from bot.delivery.turns import Turns
+from bot.delivery.ways import TooLarge, Unclear, Unopened, Way, WayClosed, Ways
 from bot.jobs.errors import RunnerFault
 from bot.jobs.model import UNDER_WAY, Job, JobOutcome, JobPhase
 from bot.jobs.service import JobService
@@ -35,13 +36,13 @@ Messages = tuple[ReplyMessage, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What every courier of a bot works with; `at_once` bounds the replies that are being sent."""
+    """What every courier of a bot works with; `at_once` bounds the files that are being sent."""
 
     jobs: JobService
     deliveries: Deliveries
     ways: Ways
     pictures: PictureWorker
-    at_once: asyncio.Semaphore
+    at_once: Turns
     waits_s: tuple[float, ...] = WAITS_S
     pause_s: float = PAUSE_S
 
@@ -75,6 +76,7 @@ class Courier:
             delivery.job,
             delivery.parts,
             resumed=resumed,
+            at_once=tools.at_once,
             waits_s=tools.waits_s,
         )
         self.delivering = False
@@ -158,23 +160,32 @@ class Courier:
     async def _sent(self, messages: Messages) -> Way | None:
         while True:
             try:
-                async with self._tools.at_once:
-                    return await self._round(messages)
+                return await self._round(messages)
             except Unclear as unclear:
                 log.warning("Discord gives no answer: %s", unclear.reason)
             await asyncio.sleep(self._tools.pause_s)
 
     async def _round(self, messages: Messages) -> Way | None:
+        busy: WayName | None = None
         for way in self._left():
-            await self._tools.deliveries.take(self._job.id, way.name)
-            self._tried = way.name
+            await self._take(way.name)
             try:
                 await self._sender.send(way, messages, self._first)
             except WayClosed as closed:
                 log.warning("the way %s is closed: %s", way.name, closed.reason)
+            except Unopened as unopened:
+                log.warning("the way %s is not open now: %s", way.name, unopened.reason)
+                busy = busy or way.name
             else:
                 return way
+        if busy is not None:
+            await self._take(busy)
+            raise Unclear("no way is open now")
         return None
+
+    async def _take(self, name: WayName) -> None:
+        await self._tools.deliveries.take(self._job.id, name)
+        self._tried = name
 
     def _left(self) -> tuple[Way, ...]:
         """Return the ways that may be open, without those that were given up."""
@@ -189,6 +200,7 @@ class Courier:
         shown = await asyncio.to_thread(illustrations, outcome, drawn, way.limit)
         for start in range(0, len(shown), BENCHMARKS_A_MESSAGE):
             try:
-                await way.add(shown[start : start + BENCHMARKS_A_MESSAGE])
+                async with self._tools.at_once.turn():
+                    await way.add(shown[start : start + BENCHMARKS_A_MESSAGE])
             except (WayClosed, Unclear, TooLarge) as error:
                 log.warning("pictures could not be sent: %s", getattr(error, "reason", "too large"))

@@ -33,6 +33,12 @@ class Office:
         self._with_kept: set[int] = set()
         self._closing = False
 
+    def give_way(self) -> None:
+        """Send nothing more: another bot does."""
+        self._closing = True
+        for task in self._tasks.values():
+            task.cancel()
+
     async def accept(self, job: Job, address: Address) -> None:
         """Tell the author of a new job that it is accepted, and take it from there."""
         words = first_words(job)
@@ -102,6 +108,10 @@ class Office:
     async def told(self, kept: Delivery) -> None:
         """Note that the author knows of a result that is kept."""
         await self._tools.deliveries.over(kept.job.id)
+
+    def not_told(self, kept: Delivery) -> None:
+        """Note that the author could not be told either, and is to be the next time."""
+        self._with_kept.add(kept.address.user_id)
 
     async def close(self, patience_s: float) -> None:
         """End: deliveries get `patience_s` seconds, the rest is for the next start."""

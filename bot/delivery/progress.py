@@ -9,11 +9,19 @@ from datetime import UTC, datetime
 from bot.delivery.ways import Unclear, WayClosed
 from bot.failures import FAILURES
 from bot.jobs.model import Job
+from bot.reports.coverage import COUNTING, found_words
 from bot.reports.neutral import code, inline
+from runner_client.captures import CaptureMode
 from runner_client.wire import Capturing, Exporting, JobEvent, Preparing, Queued, Retrying
 
 log = logging.getLogger(__name__)
 EDIT_EVERY_S = 5.0
+_CONNECTED = ", running up to the first kernel"
+_WHOLE = {
+    CaptureMode.RANGE: "the call as one",
+    CaptureMode.CENSUS: "kernels are counted, without counters",
+    CaptureMode.TIMELINE: "a timeline, without counters",
+}
 LATER = "This takes longer than Discord lets this message change: the result comes as a new one."
 
 
@@ -23,7 +31,7 @@ def first_words(job: Job) -> str:
     shapes = f"{count} shapes, one report each" if count > 1 else f"shape {_shape(job)}"
     cap = f"at most {job.capture.launch_count} launches a shape"
     notes = [inline(note) for note in job.notes[:3]]
-    return "\n".join([f"{shapes}; {cap}", *notes])
+    return "\n".join([f"{shapes}; {_WHOLE.get(job.capture.mode, cap)}", *notes])
 
 
 def _shape(job: Job) -> str:
@@ -40,7 +48,7 @@ def progress_words(event: JobEvent, job: Job) -> str | None:
         case Preparing():
             return "🔧 preparing the submission"
         case Capturing():
-            return f"🔬 {_place(event.benchmark, job)}: {_kernel(event)}"
+            return f"🔬 {_place(event.benchmark, job)}: {_kernel(event, job)}"
         case Retrying():
             cause = FAILURES[event.reason].cause
             again = f"trying again in {event.wait_s:.0f} s"
@@ -50,17 +58,23 @@ def progress_words(event: JobEvent, job: Job) -> str | None:
     return None
 
 
-def _kernel(event: Capturing) -> str:
+def _kernel(event: Capturing, job: Job) -> str:
     if event.kernel == 0:
-        return _before_the_first(event)
+        return _before_the_first(event, job)
     name = f" {code(event.name, 80)}" if event.name else ""
     return f"kernel {event.kernel} of at most {event.limit}{name}{_passes(event)}"
 
 
-def _before_the_first(event: Capturing) -> str:
+def _before_the_first(event: Capturing, job: Job) -> str:
+    if event.counting:
+        return COUNTING
+    if event.census is not None:
+        return f"{found_words(event.census)}{_CONNECTED if event.connected else ''}"
     if event.connected:
-        return "Nsight Compute is connected, running up to the first kernel"
-    return "starting under Nsight Compute" if event.limit else "running"
+        return f"Nsight Compute is connected{_CONNECTED}"
+    if job.capture.mode is CaptureMode.TIMELINE:
+        return "recording under Nsight Systems"
+    return "starting under Nsight Compute" if event.limit else "starting"
 
 
 def _passes(event: Capturing) -> str:

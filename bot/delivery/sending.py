@@ -5,7 +5,8 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from bot.delivery.steps import Step, reached
-from bot.delivery.ways import Part, TooLarge, Unclear, Way, WayClosed
+from bot.delivery.turns import Turns
+from bot.delivery.ways import Part, TooLarge, Unclear, Unopened, Way, WayClosed
 from bot.jobs.model import Job
 from bot.reports.message import ReplyMessage
 from bot.reports.uploads import largest
@@ -31,19 +32,22 @@ class Sender:
         parts: Sequence[StoredPart],
         *,
         resumed: bool,
+        at_once: Turns,
         waits_s: tuple[float, ...] = WAITS_S,
     ) -> None:
         self._deliveries = deliveries
         self._job = job
         self._parts = {part.number: part for part in parts}
         self._resumed = resumed
+        self._at_once = at_once
         self._waits_s = waits_s
 
     async def send(self, way: Way, messages: Sequence[ReplyMessage], first: int = 1) -> None:
         """Send all messages, in order, as parts that are counted from `first`.
 
-        Raises WayClosed where another way must be taken, and Unclear where it is not known what
-        became of a message: another way would perhaps say it twice.
+        Raises WayClosed where another way must be taken, Unopened where another one may be, and
+        Unclear where it is not known what became of a message: another way would perhaps say it
+        twice.
         """
         for number, message in enumerate(messages, first):
             known = self._parts.get(number)
@@ -76,9 +80,13 @@ class Sender:
                 log.warning("a message may have been opened: %s", unclear.reason)
             look = True
             await asyncio.sleep(wait_s)
-        found = await way.find(part)
+        self._resumed = True
+        try:
+            found = await way.find(part)
+        except Unclear as unclear:
+            raise Unopened(unclear.reason) from unclear
         if found is None:
-            raise WayClosed("no message can be opened")
+            raise Unopened("no message can be opened")
         return found
 
     async def _fill(self, way: Way, part: Part, message_id: int, message: ReplyMessage) -> None:
@@ -104,7 +112,8 @@ class Sender:
     async def _patiently(self, way: Way, message_id: int, message: ReplyMessage) -> None:
         for wait_s in self._waits_s:
             try:
-                await way.fill(message_id, message)
+                async with self._at_once.turn():
+                    await way.fill(message_id, message)
             except Unclear as unclear:
                 log.warning("a message may have been filled: %s", unclear.reason)
             else:

@@ -23,6 +23,10 @@ class Unclear(Exception):  # noqa: N818
     reason: str
 
 
+class Unopened(Unclear):
+    """No message can be opened here as long as Discord is so busy: at worst an empty one stands."""
+
+
 class TooLarge(Exception):  # noqa: N818
     """Discord refused the upload as too large, and did nothing."""
 

@@ -38,10 +38,9 @@ async def admit(
     most = limits.most_under_way(overrides)
     if await quotas.count_under_way(session, user_id) >= most:
         raise TooManyUnderWay(most)
-    charges = await quotas.charges(session, user_id, now - limits.longest)
-    uses = limits.uses(charges, overrides, now)
     board = draft.leaderboard.name
-    _refuse_spent(use for use in uses if limits.covers(use.quota, draft.gpu, board))
+    rules = [rule for rule in limits.quotas if limits.covers(rule, draft.gpu, board)]
+    _refuse_spent(await quotas.uses(session, user_id, limits, rules, overrides, now))
 
 
 def _refuse_spent(uses: Iterable[Use]) -> None:

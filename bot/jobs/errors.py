@@ -231,6 +231,11 @@ class BotBroken(NcubotError):  # noqa: N818 - whose fault it is, is its point
 
 
 @dataclass(eq=False)
+class NeverCalledFor(NcubotError):  # noqa: N818 - nobody's fault
+    """No way led to the author, who typed nothing while the result was kept."""
+
+
+@dataclass(eq=False)
 class PermissionsMissing(Refused):
     """Discord does not let the bot send there what a reply consists of; `names` are Discord's."""
 
@@ -322,6 +327,14 @@ class ResultGone(Refused):
     """The job's files are no longer on the disk, or it never had counters."""
 
     job_id: str
+
+
+@dataclass(eq=False)
+class NoCounters(Refused):
+    """The job was not to have counters: it is a census or a timeline, as `mode` says."""
+
+    job_id: str
+    mode: str
 
 
 @dataclass(eq=False)

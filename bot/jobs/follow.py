@@ -13,6 +13,10 @@ from runner_client.wire import Artifact, Ended, JobEvent, JobResult, JobState, Q
 POLL_S = 25.0
 IDLE_S = 0.2
 """Least time between two polls that brought nothing, whatever the runner makes of `wait`."""
+NEAR = 4
+"""With so few jobs ahead a job may begin any moment."""
+A_JOB_AHEAD_S = 0.1
+LONGEST_REST_S = 2.0
 OnEvent = Callable[[JobEvent], Awaitable[None]]
 
 
@@ -42,6 +46,19 @@ async def follow(client: RunnerClient, job: Job, on_event: OnEvent, patience_s: 
             if status.state is JobState.ENDED:
                 return _checked(job, status.result)
             await asyncio.sleep(IDLE_S)
+        else:
+            await asyncio.sleep(_rest_s(events[-1]))
+
+
+def _rest_s(event: JobEvent) -> float:
+    """Return how long a job far back in its queue is left alone.
+
+    Each step of a queue is news for all who wait in it: asked for at once by all of them, the
+    answers hold the event loop.
+    """
+    if not isinstance(event, Queued) or event.ahead <= NEAR:
+        return 0.0
+    return min(event.ahead * A_JOB_AHEAD_S, LONGEST_REST_S)
 
 
 def phase_of(event: JobEvent) -> JobPhase:

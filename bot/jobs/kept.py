@@ -43,13 +43,14 @@ class KeptResults:
     async def load(self, job: Job, result: JobResult, benchmark: int | None) -> JobOutcome:
         """Return the outcome of a job from the disk.
 
-        Raises ResultGone where counters that were there can no longer be read.
+        Raises ResultGone where counters that were there can no longer be read. A census or a
+        timeline never had any.
         """
         names = [file.name for file in artifacts(result)]
         files = await asyncio.to_thread(self._present, job.id, names)
         outcome = await self.outcome(job, result, files, benchmark)
-        counted = [kept for kept in outcome.benchmarks if kept.result.kernels]
-        if not counted or any(kept.report is None for kept in counted):
+        told = [kept for kept in outcome.benchmarks if kept.result.kernels or kept.uncounted]
+        if not told or any(kept.result.kernels and kept.report is None for kept in told):
             raise ResultGone(job.id)
         return outcome
 

@@ -6,8 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from counters.launches import Summary
-from runner_client.captures import CaptureOptions
-from runner_client.wire import Benchmark, BenchmarkResult, JobResult
+from runner_client.captures import WITHOUT_COUNTERS, CaptureMode, CaptureOptions
+from runner_client.wire import Benchmark, BenchmarkResult, BenchmarkStatus, JobResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +112,14 @@ class BenchmarkOutcome:
     result: BenchmarkResult
     report: Summary | None
     files: dict[str, Path]
+
+    @property
+    def uncounted(self) -> CaptureMode | None:
+        """Return the mode of a result that has no counters by design, else None."""
+        coverage, failed = self.result.coverage, self.result.status is BenchmarkStatus.FAILED
+        if coverage is None or failed or coverage.mode not in WITHOUT_COUNTERS:
+            return None
+        return coverage.mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

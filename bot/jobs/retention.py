@@ -10,12 +10,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
+from bot.jobs.errors import NeverCalledFor
 from bot.settings import BotSettings
-from bot.storage import retention
+from bot.storage import deliveries, retention
 from bot.storage.database import TROUBLE, Database
 from bot.storage.files import MARK, ArtifactFiles
 from bot.storage.retention import Stored
 from bot.storage.url import build_url, place
+from bot.wording import sentence
 
 log = logging.getLogger(__name__)
 EVERY_S = 600.0
@@ -53,6 +55,7 @@ class Retention:
                 break
             if await self.drop(job_id, now):
                 total, removed = total - sizes[job_id], removed + 1
+        await self._end_kept(oldest)
         if removed:
             log.info("removed the files of %d jobs", removed)
         return removed
@@ -74,6 +77,13 @@ class Retention:
             )
             return frozenset(gone)
         return frozenset(gone | strays)
+
+    async def _end_kept(self, oldest: datetime) -> None:
+        """Let a result that was kept for its author end with its files."""
+        async with self._database.begin() as session:
+            ended = await deliveries.end_kept(session, oldest, sentence(NeverCalledFor()))
+        if ended:
+            log.info("nobody came for the results of %d jobs", ended)
 
     async def drop(self, job_id: str, now: datetime) -> bool:
         """Remove a job's files; False, and they stay, where it is in flight."""

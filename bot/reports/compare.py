@@ -38,12 +38,19 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a manifest says of a capture; None where it does not say."""
+    """What a manifest says of a capture; None where it does not say.
+
+    `mode` is the one that was used in the end, `fallback` why it is not the one that was asked for.
+    `place` is the launch of each kernel that was captured, 0 where it was not chosen.
+    """
 
     gpu: str | None = None
     ncu_version: str | None = None
     shape: str | None = None
     capture: tuple[tuple[str, str], ...] = ()
+    mode: str | None = None
+    fallback: str = ""
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +215,19 @@ def _warnings(a: Side, b: Side, only_a: _Groups, only_b: _Groups) -> Iterable[st
         yield f"{kernels} another grid, block or variant"
 
 
+def _other_modes(a: About, b: About) -> Iterable[str]:
+    if a.mode and b.mode and a.mode != b.mode:
+        yield f"capture mode differs: {a.mode} and {b.mode}, so other launches were measured"
+    elif a.place and b.place and a.place != b.place:
+        yield f"launch {a.place:,} of each kernel was captured in A, {b.place:,} in B"
+    if a.fallback != b.fallback:
+        for side, about in (("A", a), ("B", b)):
+            if about.fallback:
+                yield f"{side} was to be hot and is {about.mode}: {about.fallback}"
+
+
 def _other_captures(a: About, b: About) -> Iterable[str]:
+    yield from _other_modes(a, b)
     for what, of in _KNOWN:
         left, right = of(a), of(b)
         if left and right and left != right:

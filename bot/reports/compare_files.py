@@ -24,6 +24,23 @@ class _System(Struct):
     gpu: str = ""
 
 
+class _Place(Struct):
+    nth: int = 0
+
+
+class _Coverage(Struct):
+    """How a benchmark was captured in the end, which is not always as it was asked for."""
+
+    mode: str = ""
+    fallback: str = ""
+    place: _Place | None = None
+
+
+class _Benchmark(Struct):
+    index: int = -1
+    coverage: _Coverage | None = None
+
+
 class _Manifest(Struct):
     """The fields that matter here; a manifest of another version may lack any."""
 
@@ -34,6 +51,7 @@ class _Manifest(Struct):
     capture_options: dict[str, str | int | float | bool | None] = msgspec.field(
         default_factory=dict
     )
+    benchmarks: list[_Benchmark] = msgspec.field(default_factory=list)
 
 
 def read_side(path: Path) -> Side:
@@ -55,19 +73,37 @@ def about_beside(path: Path) -> About:
         manifest = msgspec.json.decode(beside.read_bytes(), type=_Manifest)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return About()
+    options = {key: str(of) for key, of in manifest.capture_options.items()}
+    used = _used(manifest, path)
     return About(
         gpu=manifest.system.gpu or manifest.gpu or None,
         ncu_version=manifest.ncu_version or None,
         shape=_spec(manifest, path),
-        capture=tuple(sorted((key, str(of)) for key, of in manifest.capture_options.items())),
+        capture=tuple(sorted((key, of) for key, of in options.items() if key != "mode")),
+        mode=used.mode or options.get("mode"),
+        fallback=used.fallback,
+        place=used.place.nth if used.place else 0,
     )
+
+
+def _used(manifest: _Manifest, path: Path) -> _Coverage:
+    number = _number(path)
+    fitting = [one for one in manifest.benchmarks if number in {None, one.index}]
+    found = fitting[0].coverage if len(fitting) == 1 else None
+    return found or _Coverage()
+
+
+def _number(path: Path) -> int | None:
+    """Return the benchmark that a CSV's name has; None where it has none."""
+    match = _DETAILS.fullmatch(path.name)
+    return int(match["number"]) if match and match["number"] else None
 
 
 def _spec(manifest: _Manifest, path: Path) -> str | None:
     """Return the benchmark's line: by the number in the CSV's name, or the only one there is."""
-    match = _DETAILS.fullmatch(path.name)
-    if match and match["number"]:
-        return manifest.benchmark_specs.get(str(int(match["number"])))
+    number = _number(path)
+    if number is not None:
+        return manifest.benchmark_specs.get(str(number))
     specs = list(manifest.benchmark_specs.values())
     return specs[0] if len(specs) == 1 else None
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.jobs.errors import ResultGone
+from bot.jobs.errors import NoCounters, ResultGone
 from bot.jobs.model import JobOutcome
 from bot.reports.compare import Side, compare
 from bot.reports.compare_files import read_side
@@ -22,7 +22,10 @@ class ComparedProfiles:
 
 
 def compare_profiles(a: JobOutcome, b: JobOutcome) -> ComparedProfiles:
-    """Compare the first benchmarks of two outcomes. Raises ResultGone. Blocks: use a thread."""
+    """Compare the first benchmarks of two outcomes; blocks, so use a thread.
+
+    Raises ResultGone, NoCounters.
+    """
     comparison = compare(_side(a), _side(b))
     whole = render_comparison(comparison)
     shown = block(
@@ -33,6 +36,9 @@ def compare_profiles(a: JobOutcome, b: JobOutcome) -> ComparedProfiles:
 
 
 def _side(outcome: JobOutcome) -> Side:
+    uncounted = outcome.benchmarks[0].uncounted
+    if uncounted is not None:
+        raise NoCounters(outcome.job.id, uncounted.value)
     try:
         side = read_side(_table(outcome))
     except (NoTable, FileNotFoundError):

@@ -2,11 +2,29 @@
 
 from bot.reports.neutral import clip
 from counters.names import escaped
-from runner_client.captures import CaptureMode, CensusNote, CensusReport, CensusSign, Coverage
+from runner_client.captures import (
+    WITHOUT_COUNTERS,
+    CaptureMode,
+    CensusFound,
+    CensusNote,
+    CensusReport,
+    CensusSign,
+    Coverage,
+    Place,
+)
 
 MOST_ROWS = 15
 NAME_WIDTH = 44
+COUNTING = "census: counting the kernels of the call, without ncu"
 _HEAD = f"{'kernel':{NAME_WIDTH}} {'launches':>9} {'time':>9} {'share':>7}"
+_WHOLE = {
+    CaptureMode.RANGE: "one set of counters for the whole call, with no kernels apart",
+    CaptureMode.CENSUS: "the kernels were counted and timed; a census has no counters",
+    CaptureMode.TIMELINE: (
+        "a timeline, which has no counters: open the .nsys-rep with Nsight Systems; its kernels "
+        "by time are in the CSV"
+    ),
+}
 _SIGNS = {
     CensusSign.AUTOTUNING: (
         "autotuning runs inside the range: many candidates of {kernel}, {share} of the GPU time. "
@@ -23,15 +41,34 @@ _SIGNS = {
 }
 
 
+def captured_words(coverage: Coverage | None, launches: int, cap: int | None = None) -> str:
+    """Say in a few words what was captured: `4 launches (cap 10)`, `the call as one`."""
+    mode = coverage.mode if coverage else CaptureMode.FIRST
+    if mode in WITHOUT_COUNTERS:
+        return "a census, no counters" if mode is CaptureMode.CENSUS else "a timeline, no counters"
+    if mode is CaptureMode.RANGE and launches:
+        return "the call as one" if launches == 1 else f"{launches} ranges, each as one"
+    words = "1 launch" if launches == 1 else f"{launches} launches"
+    return words if cap is None else f"{words} (cap {cap})"
+
+
 def coverage_lines(coverage: Coverage | None, kernels: int) -> tuple[str, ...]:
     """Return plain sentences; `kernels` launches were captured. Names in them are not trusted."""
     if coverage is None:
         return ()
     census = coverage.census
-    lines = [_fallback(coverage), _captured(coverage, kernels)]
+    lines = [_fallback(coverage), _captured(coverage, kernels), _place(coverage, kernels)]
     if census is not None:
         lines += [_unseen(coverage, census), *(_note(note) for note in census.notes[:3])]
     return tuple(line for line in lines if line)
+
+
+def found_words(found: CensusFound) -> str:
+    """Say what a census found while what follows from it is under way."""
+    kernels = "1 kernel" if found.kernels == 1 else f"{found.kernels:,} kernels"
+    launches = "1 launch" if found.launches == 1 else f"{found.launches:,} launches"
+    what = f"{found.chosen} of them" if found.chosen else "the first launches"
+    return f"census: {launches} of {kernels}; now capturing {what}"
 
 
 def share_words(share: float) -> str:
@@ -62,8 +99,8 @@ def _fallback(coverage: Coverage) -> str:
 
 def _captured(coverage: Coverage, kernels: int) -> str:
     census, share = coverage.census, coverage.share
-    if coverage.mode is CaptureMode.RANGE:
-        return "one set of counters for the whole call"
+    if coverage.mode in _WHOLE:
+        return _WHOLE[coverage.mode]
     if census is None or not kernels:
         return ""
     place = f"captured {kernels:,} of {census.launches:,} launches"
@@ -73,6 +110,26 @@ def _captured(coverage: Coverage, kernels: int) -> str:
         return f"{place}, representing {share_words(share)} of GPU time"
     left = max(census.launches - kernels, 0)
     return f"{place}, holding {share_words(share)} of GPU time; {left:,} were left out"
+
+
+def _place(coverage: Coverage, kernels: int) -> str:
+    """Say which launch was taken, and where it is not from the middle, why."""
+    place = coverage.place
+    if place is None or place.most < 2 or not kernels:
+        return ""
+    one = place.fewest == place.most
+    of = f"{place.most:,}" if one else f"{place.fewest:,} to {place.most:,}"
+    processes = coverage.census.processes if coverage.census else 1
+    each = " in each process" if processes > 1 else ""
+    return f"of each kernel, launch {place.nth:,} of {of} was taken{each}{_early(place)}"
+
+
+def _early(place: Place) -> str:
+    if place.nth >= place.most // 2:
+        return ""
+    if place.nth >= place.fewest // 2:
+        return ", as far as the rarest one allows: early for the others"
+    return ", early in the call: ncu lets launches pass slowly"
 
 
 def _unseen(coverage: Coverage, census: CensusReport) -> str:

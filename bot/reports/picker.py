@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from bot.jobs.model import BenchmarkOutcome
+from bot.reports.coverage import census_table
 from bot.reports.groups import KernelGroup, group
 from bot.reports.kernel_page import kernel_page, render_kernel
 from bot.reports.neutral import FENCE_COST, block, clip, plain
@@ -21,6 +22,7 @@ KERNELS_A_PAGE = MOST_CHOICES - 3
 """Beside them stand the way back to the table, to the page before and to the next one."""
 TEXT_LIMIT = 100
 TABLE = "table"
+UNCOUNTED = "A census has no counters to look at"
 PLACEHOLDER = "Look at one kernel…"
 
 
@@ -73,10 +75,13 @@ def view_of(job_id: str, benchmark: BenchmarkOutcome, page: int, value: str) -> 
 
     Blocks on the disk and the CPU: call it in a thread.
     """
-    report = benchmark.report
+    report, index = benchmark.report, benchmark.result.index
+    coverage = benchmark.result.coverage
     if report is None:
-        return None
-    index = benchmark.result.index
+        if coverage is None or coverage.census is None or benchmark.uncounted is None:
+            return None
+        off = Picker(job_id=job_id, benchmark=index, placeholder=UNCOUNTED)
+        return View(block(census_table(coverage.census), CONTENT_LIMIT), off)
     word, _, digits = value.partition(":")
     number = int(digits) if digits.isdecimal() else 0
     groups = group(report)

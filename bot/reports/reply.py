@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from bot.jobs.model import BenchmarkOutcome, Job, JobOutcome
-from bot.reports.coverage import census_table, coverage_lines
+from bot.reports.coverage import captured_words, census_table, coverage_lines
 from bot.reports.message import (
     DESCRIPTION_LIMIT,
     TABLE_LIMIT,
@@ -168,8 +168,9 @@ def _tone(benchmark: BenchmarkOutcome) -> Tone:
 
 def _table(benchmark: BenchmarkOutcome) -> str:
     coverage = benchmark.result.coverage
-    if coverage is not None and coverage.mode is CaptureMode.CENSUS and coverage.census:
-        return block(census_table(coverage.census), TABLE_LIMIT)
+    if coverage is not None and coverage.mode is CaptureMode.CENSUS:
+        told = coverage.census
+        return block(census_table(told), TABLE_LIMIT) if told and told.launches else ""
     return "" if benchmark.report is None else table_text(benchmark.report)
 
 
@@ -274,7 +275,7 @@ def _facts(outcome: JobOutcome, benchmark: BenchmarkOutcome) -> tuple[Fact, ...]
     cap = outcome.job.capture.launch_count
     return (
         Fact("GPU", code(outcome.result.system.gpu or outcome.job.gpu)),
-        Fact("Captured", f"{_launches(result.kernels)} (cap {cap})"),
+        Fact("Captured", captured_words(coverage, result.kernels, cap)),
         Fact("Check", "not checked" if timed else f"evaluator said: {said}"),
         Fact("Shape", code(result.spec), wide=True),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, or_, select, update
 
 from bot.delivery.address import Address, WayName
 from bot.jobs.model import Job, JobPhase
@@ -12,6 +12,9 @@ from bot.storage import jobs
 from bot.storage.database import Database, Session
 from bot.storage.tables import DeliveryPartRow, DeliveryRow, JobRow
 from runner_client.secret import Secret
+
+NEVER_CALLED_FOR = "never-called-for"
+"""What a job failed by whose result reached nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,27 @@ async def explain(session: Session, job_id: str, words: str) -> None:
     await session.execute(
         update(DeliveryRow).where(DeliveryRow.job_id == job_id).values(words=words)
     )
+
+
+async def end_kept(session: Session, before: datetime, words: str) -> int:
+    """Let jobs fail whose kept results nobody came for; return how many deliveries have ended.
+
+    They are those whose files are gone, or that have been kept since before a moment. What a job
+    had failed by already stays, and whether it counts against a quota.
+    """
+    query = (
+        select(DeliveryRow, JobRow)
+        .join(JobRow, JobRow.id == DeliveryRow.job_id)
+        .where(DeliveryRow.over_at.is_(None), DeliveryRow.way == WayName.KEPT.value)
+        .where(or_(JobRow.files_gone_at.is_not(None), JobRow.phase_at < before))
+    )
+    found = (await session.execute(query)).all()
+    for delivery, job in found:
+        if await jobs.move(session, job.id, JobPhase.FAILED):
+            job.failure_kind = job.failure_kind or NEVER_CALLED_FOR
+        delivery.words = delivery.words or words
+        delivery.over_at = datetime.now(UTC)
+    return len(found)
 
 
 class Deliveries:

@@ -21,6 +21,13 @@ class DatabaseUnreachableError(NcubotError):
 
 
 @dataclass(eq=False)
+class DatabaseTakenError(NcubotError):
+    """Another bot works on the database. `place` has no password."""
+
+    place: str
+
+
+@dataclass(eq=False)
 class DatabaseBehindError(NcubotError):
     """The tables are older than this program; `found` is their revision, or None where empty."""
 

@@ -1,10 +1,11 @@
 """Queries about what users have used. Each takes the session of its unit of work."""
 
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select, tuple_
 
-from bot.accounts.quota import Charge
+from bot.accounts.quota import Limits, Quota, Use
 from bot.jobs.model import JobPhase
 from bot.storage.database import Session
 from bot.storage.tables import JobRow, QuotaOverrideRow
@@ -12,15 +13,68 @@ from bot.storage.tables import JobRow, QuotaOverrideRow
 UNDER_WAY = tuple(p.value for p in (JobPhase.ACCEPTED, JobPhase.QUEUED, JobPhase.RUNNING))
 """Phases of a job that a runner still has to work for; what waits for Discord is not among them."""
 
+Conditions = tuple[ColumnElement[bool], ...]
 
-async def charges(session: Session, user_id: int, since: datetime) -> tuple[Charge, ...]:
-    """Return a user's jobs since then that count."""
+
+async def uses(
+    session: Session,
+    user_id: int,
+    limits: Limits,
+    rules: Iterable[Quota],
+    overrides: Mapping[str, int],
+    now: datetime,
+) -> tuple[Use, ...]:
+    """Hold a user's jobs that count against some rules, in their order.
+
+    `overrides` are the user's. The database counts, so few rows come however many jobs there are.
+    """
+    found = []
+    for rule in rules:
+        most = limits.most(rule, overrides)
+        found.append(await _use(session, _charged(user_id, rule, now), limits, rule, most))
+    return tuple(found)
+
+
+async def _use(
+    session: Session, charged: Conditions, limits: Limits, rule: Quota, most: int
+) -> Use:
+    found = await _places(session, charged)
+    jobs = {place: number for place, number in found.items() if limits.covers(rule, *place)}
+    used, until = sum(jobs.values()), None
+    if used >= most > 0:
+        at = await _nth_newest(session, charged, jobs, most)
+        if at is None:  # One of them has just ended by a fault that is not its author's.
+            used = most - 1
+        else:
+            until = at + timedelta(seconds=rule.window)
+    return Use(quota=rule, most=most, used=used, until=until)
+
+
+def _charged(user_id: int, rule: Quota, now: datetime) -> Conditions:
+    since = now - timedelta(seconds=rule.window)
+    return (JobRow.user_id == user_id, JobRow.created_at > since, JobRow.charged.is_(True))
+
+
+async def _places(session: Session, charged: Conditions) -> dict[tuple[str, str], int]:
+    """Return how many jobs count, by GPU and leaderboard as they are written there."""
+    place = (JobRow.gpu, JobRow.leaderboard)
+    query = select(*place, func.count()).where(*charged).group_by(*place)
+    return {(gpu, board): number for gpu, board, number in await session.execute(query)}
+
+
+async def _nth_newest(
+    session: Session, charged: Conditions, places: Iterable[tuple[str, str]], nth: int
+) -> datetime | None:
+    """Return when the job was accepted that must leave the window for another to fit."""
     query = (
-        select(JobRow.created_at, JobRow.gpu, JobRow.leaderboard)
-        .where(JobRow.user_id == user_id, JobRow.created_at > since)
-        .where(JobRow.charged.is_(True))
+        select(JobRow.created_at)
+        .where(*charged, tuple_(JobRow.gpu, JobRow.leaderboard).in_(list(places)))
+        .order_by(JobRow.created_at.desc())
+        .limit(1)
+        .offset(nth - 1)
     )
-    return tuple(Charge(at, gpu, board) for at, gpu, board in await session.execute(query))
+    found: datetime | None = await session.scalar(query)
+    return found
 
 
 async def under_way(session: Session, user_id: int) -> tuple[str, ...]:

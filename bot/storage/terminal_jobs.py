@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
-from sqlalchemy import Select, select
+from sqlalchemy import Select, or_, select
 
 from bot.jobs.model import Job, JobPhase
 from bot.storage.database import Database
 from bot.storage.jobs import FINAL, job_of, move
 from bot.storage.tables import DeliveryRow, JobRow
 from runner_client.captures import CaptureOptions
-from runner_client.wire import Benchmark
+from runner_client.wire import Benchmark, JobResult
 
 NUMBER_DIGITS = 15
 """Hex digits of a job's id that make the number which terminals know it by: 60 bits."""
@@ -33,12 +33,16 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredJob:
-    """A job with what lists show of it; `failure_kind` is None where it did not fail."""
+    """A job with what lists show of it; `failure_kind` is None where it did not fail as a whole.
+
+    `passed` where every benchmark gave what was asked for and no output was wrong.
+    """
 
     job: Job
     created_at: datetime
     submission: str
     failure_kind: str | None
+    passed: bool
 
     @property
     def number(self) -> int:
@@ -70,11 +74,20 @@ class TerminalJobs:
             return tuple(map(job_of, await session.scalars(query)))
 
     async def find_same(self, wanted: Wanted, since: datetime) -> Job | None:
-        """Return the newest job that a terminal asked for in the same way, unless it failed."""
+        """Return the newest job that a terminal asked for in the same way, and that serves again.
+
+        It is under way, or its result is here and of `since`; none that failed by no fault of its
+        author, who was told to try again.
+        """
+        current = or_(
+            JobRow.created_at >= since,
+            JobRow.phase.in_([phase.value for phase in _UNFINISHED]),
+        )
         query = (
             _of(wanted.user_id)
             .outerjoin(DeliveryRow, DeliveryRow.job_id == JobRow.id)
-            .where(DeliveryRow.job_id.is_(None), JobRow.created_at >= since)
+            .where(DeliveryRow.job_id.is_(None), current)
+            .where(JobRow.charged.is_(True), JobRow.files_gone_at.is_(None))
             .where(JobRow.submission_sha256 == wanted.submission_sha256)
             .where(JobRow.version_id == wanted.version_id, JobRow.gpu == wanted.gpu)
             .where(JobRow.options == msgspec.json.encode(wanted.capture).decode())
@@ -125,4 +138,13 @@ def _stored(row: JobRow) -> StoredJob:
         created_at=row.created_at,
         submission=row.submission.decode("utf-8", "replace"),
         failure_kind=row.failure_kind,
+        passed=row.result is not None and _passed(row.result),
+    )
+
+
+def _passed(text: str) -> bool:
+    result = msgspec.json.decode(text, type=JobResult)
+    return result.failure is None and all(
+        entry.failure is None and (entry.check is None or entry.check.passed)
+        for entry in result.benchmarks
     )

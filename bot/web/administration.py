@@ -7,10 +7,11 @@ from aiohttp import web
 from msgspec import Struct
 
 from bot.leaderboards.service import Request
-from bot.leaderboards.sync import SyncReport
+from bot.leaderboards.sync import Skipped, SyncReport
 from bot.storage.audit import Who
 from bot.web.desk import DESK
 from bot.web.refusals import Handler, json_answer
+from bot.web.routes import Routes
 from bot.web.visitors import is_admin
 
 WHO = Who(origin="web")
@@ -27,14 +28,13 @@ class Update(Struct, frozen=True, kw_only=True):
     visibility: str | None = None
 
 
-def add_routes(app: web.Application) -> None:
-    """Put the admin's routes into `app`."""
-    add = app.router
-    add.add_post("/admin/start", _admin(post_start))
-    add.add_post("/admin/stop", _admin(post_stop))
-    add.add_post("/admin/update-problems", _admin(post_update))
-    add.add_route("*", "/admin/{rest:.*}", _admin(_not_offered))
-    add.add_post("/user/join", _not_offered)
+def add_routes(add: Routes) -> None:
+    """Put the admin's routes into the application."""
+    add.post("/admin/start", _admin(post_start))
+    add.post("/admin/stop", _admin(post_stop))
+    add.post("/admin/update-problems", _admin(post_update))
+    add.add("*", "/admin/{rest:.*}", _admin(_not_offered))
+    add.post("/user/join", _not_offered)
 
 
 async def post_start(request: web.Request) -> web.StreamResponse:
@@ -58,12 +58,22 @@ async def post_update(request: web.Request) -> web.StreamResponse:
     boards = request.app[DESK].services.leaderboards
     asked = Request(source=update.repository, ref=update.branch, problem_set=update.problem_set)
     reading = await boards.read(asked)
-    return json_answer(_report(await boards.apply(reading, WHO, force=update.force)))
+    return json_answer(shown_report(await boards.apply(reading, WHO, force=update.force)))
 
 
-def _report(report: SyncReport) -> dict[str, Any]:
+def shown_report(report: SyncReport) -> dict[str, Any]:
+    """Return a report with what the client shows of it: it knows nothing of unchanged or closed."""
     said: dict[str, Any] = msgspec.to_builtins(report)
+    unchanged = [Skipped(name, "no changes") for name in report.unchanged]
+    closed = [Skipped(name, "closed: it left the repository") for name in report.closed]
+    said["skipped"] = [
+        {"name": one.name, "reason": _reason(one)} for one in (*report.skipped, *unchanged, *closed)
+    ]
     return said
+
+
+def _reason(one: Skipped) -> str:
+    return f"{one.reason}: --force does it" if one.changes else one.reason
 
 
 async def _not_offered(_: web.Request) -> web.StreamResponse:

@@ -16,6 +16,9 @@ from bot.web.refusals import json_answer
 
 MOST_SUBMISSIONS = 100
 USUAL_SUBMISSIONS = 50
+COLUMN_BYTES = 19
+MOST_DIGITS = 19
+"""Of the numbers that the client can read: 64 bits with a sign."""
 _STATUS = {
     JobPhase.ACCEPTED: "pending",
     JobPhase.QUEUED: "pending",
@@ -58,7 +61,21 @@ async def get_submissions(request: web.Request) -> web.StreamResponse:
     if name and board is None:
         raise web.HTTPNotFound(text="no such leaderboard")
     jobs = await desk.stored.latest(user_id, _limit(request), board.name if board else None)
-    return json_answer([_listed(job) for job in jobs])
+    listed = [_listed(job) for job in jobs]
+    return json_answer([one | {"file_name": column(one["file_name"])} for one in listed])
+
+
+def column(name: str) -> str:
+    """Return a file's name as its column of the client's list can take it.
+
+    The client cuts what has more bytes than the column, and ends itself where that cut falls
+    into a character.
+    """
+    if name.isascii() or len(name.encode()) <= COLUMN_BYTES:
+        return name
+    ending = "…" + name[-3:]
+    room = COLUMN_BYTES - len(ending.encode())
+    return name.encode()[: max(room, 0)].decode("utf-8", "ignore") + ending
 
 
 async def get_submission(request: web.Request) -> web.StreamResponse:
@@ -80,24 +97,30 @@ async def delete_submission(request: web.Request) -> web.StreamResponse:
     stored = await _own(request)
     history, whose = request.app[DESK].services.history, Whose(stored.job.user_id)
     await history.delete(whose, await history.find(whose, stored.job.id))
-    return json_answer({"status": "deleted"})
+    return json_answer({"status": "ok"})
 
 
 async def _own(request: web.Request) -> StoredJob:
     desk = request.app[DESK]
     user_id = await desk.visitors.user(request)
-    number = request.match_info["number"]
-    stored = await desk.stored.find_number(user_id, int(number))
+    text = request.match_info["number"]
+    number = _number(text, MOST_DIGITS)
+    stored = None if number is None else await desk.stored.find_number(user_id, number)
     if stored is None:
-        raise NotYours(number)
+        raise NotYours(text)
     return stored
 
 
+def _number(text: str, digits: int) -> int | None:
+    readable = text.isascii() and text.isdecimal() and len(text) <= digits
+    return int(text) if readable else None
+
+
 def _limit(request: web.Request) -> int:
-    text = request.query.get("limit", str(USUAL_SUBMISSIONS))
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0):
+    limit = _number(request.query.get("limit", str(USUAL_SUBMISSIONS)), MOST_DIGITS)
+    if not limit:
         raise web.HTTPUnprocessableEntity(text="limit: a number from 1 on")
-    return min(int(text), MOST_SUBMISSIONS)
+    return min(limit, MOST_SUBMISSIONS)
 
 
 def _board(board: Leaderboard) -> dict[str, Any]:
@@ -125,7 +148,7 @@ def _listed(stored: StoredJob) -> dict[str, Any]:
         "mode": "profile",
         "secret": False,
         "runner": job.gpu,
-        "passed": stored.is_over and stored.failure_kind is None,
+        "passed": stored.passed,
         "start_time": _iso(stored.created_at),
         "end_time": None,
     }

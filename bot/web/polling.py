@@ -4,7 +4,7 @@ import asyncio
 from importlib.metadata import version
 from typing import BinaryIO
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from bot.jobs.errors import NcubotError, NotYours
 from bot.jobs.model import JobPhase
@@ -15,6 +15,7 @@ from bot.web.payloads import JobState
 from bot.web.profiling import submit
 from bot.web.refusals import json_answer
 from bot.web.results import downloads, failures, job_status, zip_files
+from bot.web.sending import write
 from bot.web.zips import pieces, zipped
 from bot.wording import sentence
 
@@ -67,9 +68,10 @@ async def get_zip(request: web.Request) -> web.StreamResponse:
     async with zipped(files, desk.scratch) as packed:
         response.content_length = await asyncio.to_thread(_size, packed)
         await response.prepare(request)
-        async for data in pieces(packed, encoded=False):
-            await response.write(data)
-        await response.write_eof()
+        if request.method == hdrs.METH_GET:
+            async for data in pieces(packed, encoded=False):
+                await write(request, response, data)
+            await response.write_eof()
     return response
 
 

@@ -25,11 +25,19 @@ _STATUS: tuple[tuple[type[errors.NcubotError], int], ...] = (
     (errors.NotYours, 404),
     (errors.ResultGone, 410),
     (errors.FileTooLarge, 413),
+    (errors.GpuWithoutRunner, 503),
     (errors.Refused, 400),
     (SourceError, 400),
     (SyncBusy, 409),
     (errors.RunnerFault, 503),
 )
+NOT_FOUND = 404
+NOWHERE = (
+    "nothing is at this address: POPCORN_API_URL is to be this server's own address, and a "
+    "leaderboard or GPU is one name without a slash"
+)
+LEFT = 499
+"""The status of an answer that nobody is there to read."""
 
 
 def status_of(error: errors.NcubotError) -> int:
@@ -56,18 +64,28 @@ async def worded(request: web.Request, handler: Handler) -> web.StreamResponse:
         log.info("refused: %s", type(error).__name__)
         return refuse(status_of(error), sentence(error))
     except web.HTTPException as error:
-        return _plain(error)
+        return _plain(error, request.method)
+    except web.RequestPayloadError:
+        return refuse(400, "the body cannot be read: it ended early or is not what its head says")
     except ConnectionError:
-        raise
+        log.info("a terminal left before its answer")
+        return web.Response(status=LEFT)
     except Exception:  # edge of the service: the cause goes to the log, not to the caller
         number = secrets.token_hex(4)
         log.exception("error %s in %s", number, request.match_info.route.name or request.method)
-        said = f"something broke on our side, not yours: tell an admin the number {number}"
-        return refuse(500, said)
+        return refuse(500, our_fault(number))
 
 
-def _plain(error: web.HTTPException) -> web.Response:
-    answer = refuse(error.status, error.text or error.reason)
+def our_fault(number: str) -> str:
+    """Word an unexpected error that is logged under a number."""
+    return f"something broke on our side, not yours: tell an admin the number {number}"
+
+
+def _plain(error: web.HTTPException, method: str) -> web.Response:
+    said = error.text or error.reason
+    if said == f"{error.status}: {error.reason}":
+        said = NOWHERE if error.status == NOT_FOUND else f"{method}: {error.reason}"
+    answer = refuse(error.status, said)
     for name in ("Allow", "Retry-After"):
         if name in error.headers:
             answer.headers[name] = error.headers[name]

@@ -139,6 +139,7 @@ def _metadata(outcome: JobOutcome) -> dict[str, Any]:
     }
     if outcome.manifest is not None:
         kept["manifest"] = json.loads(outcome.manifest.read_bytes())
+        kept["config_sha256"] = kept["manifest"].get("config_sha256")
     return kept
 
 

@@ -12,6 +12,7 @@ from bot.web import administration, listing, polling, profiling
 from bot.web.desk import DESK, Desk
 from bot.web.following import TerminalFollower
 from bot.web.refusals import Handler, worded
+from bot.web.routes import Routes
 from bot.web.visitors import Visitors
 
 log = logging.getLogger(__name__)
@@ -61,22 +62,22 @@ async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
 
 
 def _add_routes(app: web.Application) -> None:
-    add = app.router
-    add.add_get("/health", polling.get_health)
-    add.add_post("/profile", polling.post_job)
-    add.add_get("/jobs/{id:[0-9a-f]{32}}", polling.get_job)
-    add.add_get("/jobs/{id:[0-9a-f]{32}}/artifacts/{name}", polling.get_zip)
-    add.add_get("/auth/init", listing.get_new_id)
-    add.add_get("/leaderboards", listing.get_leaderboards)
-    add.add_get("/gpus/{leaderboard}", listing.get_gpus)
-    add.add_get("/user/submissions", listing.get_submissions)
-    add.add_get("/user/submissions/{number:[0-9]{1,19}}", listing.get_submission)
-    add.add_delete("/user/submissions/{number:[0-9]{1,19}}", listing.delete_submission)
-    administration.add_routes(app)
-    add.add_post("/profile/{leaderboard}/{gpu}", profiling.post_profile)
-    add.add_post("/{leaderboard}/{gpu}/profile", profiling.post_profile)
-    add.add_post("/{leaderboard}/{gpu}/{mode}", profiling.post_other_mode)
-    add.add_post("/submission/{leaderboard}/{gpu}/{mode}", profiling.post_other_mode)
+    add = Routes(app)
+    add.get("/health", polling.get_health)
+    add.post("/profile", polling.post_job)
+    add.get("/jobs/{id:[0-9a-f]{32}}", polling.get_job)
+    add.get("/jobs/{id:[0-9a-f]{32}}/artifacts/{name}", polling.get_zip)
+    add.get("/auth/init", listing.get_new_id)
+    add.get("/leaderboards", listing.get_leaderboards)
+    add.get("/gpus/{leaderboard}", listing.get_gpus)
+    add.get("/user/submissions", listing.get_submissions)
+    add.get("/user/submissions/{number}", listing.get_submission)
+    add.delete("/user/submissions/{number}", listing.delete_submission)
+    administration.add_routes(add)
+    add.post("/profile/{leaderboard}/{gpu}", profiling.post_profile)
+    add.post("/{leaderboard}/{gpu}/profile", profiling.post_profile)
+    add.post("/{leaderboard}/{gpu}/{mode}", profiling.post_other_mode)
+    add.post("/submission/{leaderboard}/{gpu}/{mode}", profiling.post_other_mode)
 
 
 @web.middleware

@@ -1,9 +1,10 @@
 """Server-sent events as the client reads them: LF frames, one line of ASCII each."""
 
 import asyncio
+import logging
+import secrets
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 from aiohttp import web
 from aiohttp_sse import EventSourceResponse
@@ -12,62 +13,96 @@ from bot.jobs.errors import NcubotError
 from bot.web.desk import Desk
 from bot.web.following import Followed
 from bot.web.payloads import Failed, Progress, as_json
-from bot.web.refusals import status_of
-from bot.web.results import Piece, answer_pieces, failures
+from bot.web.refusals import our_fault, status_of
+from bot.web.results import answer_pieces, failures
+from bot.web.sending import STALLED_S, write
 from bot.web.zips import pieces, zipped
 from bot.wording import sentence
 
+log = logging.getLogger(__name__)
 SIGN_OF_LIFE_S = 15.0
 WITHOUT_A_RUN = 422
 """The status of a submission that ended before any benchmark could run."""
-STALLED_S = 120.0
-"""A reader that takes nothing for so long is let go; its job goes on."""
+OUR_FAULT = 500
+
+
+class _Stream:
+    """The events of one response."""
+
+    def __init__(self, request: web.Request, response: EventSourceResponse) -> None:
+        self._request = request
+        self.response = response
+
+    async def write(self, data: bytes) -> None:
+        """Send bytes as they are. Raises ConnectionError."""
+        await write(self._request, self.response, data)
+
+    async def status(self, message: str, elapsed_time: float = 0.0) -> None:
+        """Send how it goes. Raises ConnectionError."""
+        said = as_json(Progress(message=message, elapsed_time=elapsed_time))
+        await self.write(f"event: status\ndata: {said}\n\n".encode("ascii"))
+
+    async def fail(self, detail: str, status: int) -> None:
+        """End with a failure. Raises ConnectionError."""
+        said = as_json(Failed(detail=detail, status_code=status))
+        await self.write(f"event: error\ndata: {said}\n\n".encode("ascii"))
+
+    async def break_off(self, detail: str) -> None:
+        """End with a failure where a result may have begun. Raises ConnectionError.
+
+        Of a frame the client takes the last event and its data, which then are the failure's.
+        """
+        await self.write(b"\n")
+        await self.fail(detail, OUR_FAULT)
 
 
 async def stream(request: web.Request, followed: Followed, desk: Desk) -> web.StreamResponse:
     """Say how a job goes until it is over, then send its result."""
     response = EventSourceResponse(sep="\n", allow_all_methods=True, send_timeout=STALLED_S)
     await response.prepare(request)
-    async with response:
-        async for message in followed.messages(SIGN_OF_LIFE_S):
-            elapsed = round(time.monotonic() - followed.began, 2)
-            said = Progress(message=message, elapsed_time=elapsed)
-            await response.send(as_json(said), event="status")
-        try:
-            outcome = await desk.follower.outcome(followed)
-        except NcubotError as error:
-            await _fail(response, sentence(error), status_of(error))
-            return response
-        if not outcome.benchmarks:
-            await _fail(response, " ".join(failures(outcome)), WITHOUT_A_RUN)
-            return response
-        for fault in failures(outcome):
-            said = Progress(message=fault, elapsed_time=0.0)
-            await response.send(as_json(said), event="status")
-        answer = await asyncio.to_thread(answer_pieces, outcome, datetime.now(UTC))
-    # Nothing may come between the pieces: the signs of life have ended with the block.
-    await _send_result(response, answer, desk.scratch)
+    sent = _Stream(request, response)
+    try:
+        await _told(sent, followed, desk)
+        await response.write_eof()
+    except ConnectionError:
+        log.info("a terminal left the stream of job %s", followed.job.id)
+        if request.transport is not None:
+            request.transport.abort()
     return response
 
 
-async def _fail(response: EventSourceResponse, detail: str, status: int) -> None:
-    await response.send(as_json(Failed(detail=detail, status_code=status)), event="error")
+async def _told(sent: _Stream, followed: Followed, desk: Desk) -> None:
+    try:
+        await _tell(sent, followed, desk)
+    except ConnectionError:
+        raise
+    except Exception:  # edge of the service: the head is sent, so that only an event can say it
+        number = secrets.token_hex(4)
+        log.exception("error %s in the stream of job %s", number, followed.job.id)
+        await sent.break_off(our_fault(number))
 
 
-async def _send_result(
-    response: EventSourceResponse, answer: tuple[Piece, ...], scratch: Path
-) -> None:
-    await _write(response, b"event: result\ndata: ")
+async def _tell(sent: _Stream, followed: Followed, desk: Desk) -> None:
+    async with sent.response:
+        async for message in followed.messages(SIGN_OF_LIFE_S):
+            await sent.status(message, round(time.monotonic() - followed.began, 2))
+        try:
+            outcome = await desk.follower.outcome(followed)
+        except NcubotError as error:
+            await sent.fail(sentence(error), status_of(error))
+            return
+        if not outcome.benchmarks:
+            await sent.fail(" ".join(failures(outcome)), WITHOUT_A_RUN)
+            return
+        for fault in failures(outcome):
+            await sent.status(fault)
+        answer = await asyncio.to_thread(answer_pieces, outcome, datetime.now(UTC))
+    # Nothing may come between the pieces: the signs of life have ended with the block.
+    await sent.write(b"event: result\ndata: ")
     for piece in answer:
-        await _write(response, piece.text.encode("ascii"))
+        await sent.write(piece.text.encode("ascii"))
         if piece.files:
-            async with zipped(piece.files, scratch) as packed:
+            async with zipped(piece.files, desk.scratch) as packed:
                 async for data in pieces(packed, encoded=True):
-                    await _write(response, data)
-    await _write(response, b"\n\n")
-    await response.write_eof()
-
-
-async def _write(response: EventSourceResponse, data: bytes) -> None:
-    async with asyncio.timeout(STALLED_S):
-        await response.write(data)
+                    await sent.write(data)
+    await sent.write(b"\n\n")

@@ -2,6 +2,7 @@
 
 from bot.failures import FAILURES
 from bot.phrases import short
+from bot.reports.coverage import COUNTING, found_words
 from counters.names import escaped
 from runner_client.wire import Capturing, Exporting, JobEvent, Preparing, Queued, Retrying
 
@@ -24,7 +25,11 @@ def words(event: JobEvent) -> str | None:
 
 
 def _kernel(event: Capturing) -> str:
+    if event.counting:
+        return COUNTING
+    if event.kernel == 0 and event.census is not None:
+        return found_words(event.census)
     if event.kernel == 0:
-        return "starting under Nsight Compute" if event.limit else "running"
+        return "starting under Nsight Compute" if event.limit else "starting"
     name = f" {short(escaped(event.name), 80)}" if event.name else ""
     return f"kernel {event.kernel} of at most {event.limit}{name}"

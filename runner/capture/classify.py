@@ -67,7 +67,7 @@ _APPLICATION = re.compile(
     r"^==ERROR== The application returned an error code \((-?\d{1,9})\)", re.MULTILINE
 )
 _NCU_ERROR = re.compile(r"^==ERROR== (?!The application returned)(.+)$", re.MULTILINE)
-_NO_KERNELS = "==WARNING== No kernels were profiled."
+_NO_KERNELS = re.compile(r"^==WARNING== No (?:kernels|ranges) were profiled\.", re.MULTILINE)
 _AVAILABLE = re.compile(r"^Available Kernels:\n((?:[ \t]*\d+\. .*(?:\n|$))+)", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d+\. (.+)$", re.MULTILINE)
 # The last line of a traceback: a dotted exception name at the start of a line.
@@ -177,7 +177,7 @@ def _ended_early(evidence: Evidence, submission: str) -> Failure | None:
 
 
 def _nothing_captured(evidence: Evidence, capture: CaptureOptions) -> Failure:
-    if evidence.exit_code == WRONG and _NO_KERNELS not in evidence.stdout:
+    if evidence.exit_code == WRONG and _NO_KERNELS.search(evidence.stdout) is None:
         return _failure(FailureKind.WRONG_ANSWER, _check_message(evidence.log))
     listed = _AVAILABLE.search(evidence.stdout)
     if listed is not None and capture.kernel_name is not None:
@@ -186,7 +186,7 @@ def _nothing_captured(evidence: Evidence, capture: CaptureOptions) -> Failure:
     rival = _OTHER_PROFILER.search(evidence.stderr)
     if rival is not None:
         return _failure(FailureKind.OTHER_PROFILER, "CUPTI had more than one subscriber")
-    if _NO_KERNELS in evidence.stdout:
+    if _NO_KERNELS.search(evidence.stdout) is not None:
         return _nothing_in_range(capture)
     home = _HOME.search(evidence.stdout) or _HOME.search(evidence.stderr)
     if home is not None:

@@ -1,9 +1,17 @@
-"""From a census to what the wire says of it."""
+"""From a census, and a choice from it, to what the wire says of them."""
 
-from runner.census.model import Census, CensusKernel, Launcher
+from runner.census.model import Census, CensusKernel, Choice, Launcher
 from runner.census.notes import notes
 from runner.text import one_line
-from runner_client.captures import MOST_COUNTED, CensusNote, CensusReport, CensusSign, Counted
+from runner_client.captures import (
+    MOST_COUNTED,
+    CensusFound,
+    CensusNote,
+    CensusReport,
+    CensusSign,
+    Counted,
+    Place,
+)
 
 MOST_NOTES = 5
 MOST_NAME = 1_000
@@ -24,6 +32,21 @@ def report_of(census: Census) -> CensusReport:
         counted=tuple(_counted(one) for one in census.kernels[:MOST_COUNTED]),
         notes=_notes(census),
     )
+
+
+def found_by(census: Census, choice: Choice | None) -> CensusFound:
+    """Return what is told of a census while what follows from it is run."""
+    return CensusFound(
+        launches=census.launches,
+        kernels=len({one.name for one in census.kernels}),
+        chosen=len(choice.kernels) if choice else 0,
+    )
+
+
+def place_of(choice: Choice) -> Place:
+    """Return which launch of each kernel is captured, of how many."""
+    counts = [one.fewest for one in choice.kernels]
+    return Place(nth=choice.nth, fewest=min(counts), most=max(counts))
 
 
 def _counted(one: CensusKernel) -> Counted:

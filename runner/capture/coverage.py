@@ -26,6 +26,7 @@ def coverage_of(evidence: Evidence, kernels: Summary | None) -> Coverage | None:
         fallback=evidence.fallback,
         share=_share(evidence, kernels) if kernels is not None and kernels.launches else None,
         census=replace(census, counted=census.counted[:MOST_TOLD]) if census else None,
+        place=evidence.place,
     )
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from runner.capture import command
 from runner.capture.classify import FINE
-from runner.capture.counting import report_of
+from runner.capture.counting import found_by, place_of, report_of
 from runner.capture.programs import Around, Programs
+from runner.capture.progress import Progress
 from runner.capture.workspace import report_file
 from runner.census import build
 from runner.census.choose import choose
@@ -23,7 +24,7 @@ from runner_client.wire import Failure, FailureKind, Mode
 LEAST_S = 5.0
 """A second run gets this long, however long the census before it took."""
 NO_CENSUS = "the operator has switched the census off"
-NO_NSYS = "this runner has no Nsight Systems (`nsys`)"
+NO_NSYS = "this machine has no Nsight Systems: name its program in the runner's setting `nsys`"
 PROGRAM_FAILED = "the program failed while its kernels were counted"
 NOTHING_COUNTED = "the census saw no kernel in the range that ncu could capture"
 NOT_MET = "ncu met none of the kernels that the census named"
@@ -127,7 +128,7 @@ class Capture:
         found = await self._profiled(CaptureMode.HOT, choice, count)
         if found.failure is None and found.stopped is None and not await self._has_report():
             return await self._first(NOT_MET, count, found.duration_s)
-        return replace(found, judged=count.judged, chosen=choice.kernels)
+        return replace(found, judged=count.judged, chosen=choice.kernels, place=place_of(choice))
 
     async def _first_counted(self) -> Evidence:
         if not self.programs.spec.capture.census:
@@ -158,6 +159,7 @@ class Capture:
         if isinstance(library, Missing):
             return library
         programs = self.programs
+        programs.watch.progress(Progress(0, 0, "", connected=False, counting=True))
         folder = programs.work.out
         await asyncio.to_thread(clear, folder)
         seen = await programs.jail.places(programs.work)
@@ -195,7 +197,11 @@ class Capture:
             argv=argv,
             limit=limit,
             report=programs.work.report(programs.benchmark, mode),
+            census=found_by(count.census, choice) if count and count.fine else None,
         )
+        if around.census is not None:
+            told = Progress(0, limit, "", connected=False, census=around.census)
+            programs.watch.progress(told)
         found = await programs.start(Mode.BENCHMARK if mode in TIMED else Mode.PROFILE, around)
         return replace(
             found,

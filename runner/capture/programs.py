@@ -17,6 +17,7 @@ from runner.isolation.process import CannotStart, Command, run
 from runner.isolation.sandbox import Bind
 from runner.settings import RunnerSettings
 from runner.text import one_line, seconds_words
+from runner_client.captures import CensusFound
 from runner_client.wire import Benchmark, Failure, FailureKind, JobSpec, Mode
 
 
@@ -25,7 +26,8 @@ class Around:
     """What an evaluator gets beside its job: the profiler's command, a library, a time limit.
 
     `argv` is the profiler's command before the evaluator's own. `limit` launches are captured at
-    most. `report` is where the profiler writes, as the runner sees it.
+    most. `report` is where the profiler writes, as the runner sees it. `census` is what was found
+    in a run before.
     """
 
     wall_s: float
@@ -34,6 +36,7 @@ class Around:
     binds: tuple[Bind, ...] = ()
     limit: int = 0
     report: Path | None = None
+    census: CensusFound | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Programs:
         """Run one evaluator process; afterwards none of its processes is alive."""
         spec, work = self.spec, self.work
         await asyncio.to_thread(work.write_files, spec)
-        reader = ProgressReader(around.limit, self.watch.progress)
+        reader = ProgressReader(around.limit, self.watch.progress, around.census)
         limits, halt = Limits.of(self.settings), Halt()
         try:
             async with watched(halt, work, self.watch.budget, limits):

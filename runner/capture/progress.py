@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from runner.text import one_line
+from runner_client.captures import CensusFound
 
 EVERY_S = 0.5
 """Least time between two progress events of a job."""
@@ -29,7 +30,8 @@ _PASSES = re.compile(r"100% - (\d{1,4}) pass")
 class Progress:
     """Launch `kernel` of at most `limit`, from 1; `name` as ncu printed it.
 
-    `percent` of its passes are done; `passes` is their number once ncu said it.
+    `percent` of its passes are done; `passes` is their number once ncu said it. `counting` while
+    a census is made, without ncu; `census` is what one found before.
     """
 
     kernel: int
@@ -38,16 +40,23 @@ class Progress:
     connected: bool = True
     percent: int = 0
     passes: int = 0
+    counting: bool = False
+    census: CensusFound | None = None
 
 
 class ProgressReader:
     """Takes bytes as they come; calls `report` on each step ahead, never on one back."""
 
-    def __init__(self, limit: int, report: Callable[[Progress], None]) -> None:
+    def __init__(
+        self,
+        limit: int,
+        report: Callable[[Progress], None],
+        census: CensusFound | None = None,
+    ) -> None:
         self._report = report
         self._line = b""
         self._tail: str | None = None
-        self.seen = Progress(0, limit, "", connected=False)
+        self.seen = Progress(0, limit, "", connected=False, census=census)
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes; a line is understood before its end has come."""
@@ -75,7 +84,8 @@ class ProgressReader:
         counted = int(found[2][:9]) if found[2] else self.seen.kernel + 1
         kernel = min(counted, self.seen.limit)
         if kernel > self.seen.kernel:
-            self._tell(Progress(kernel, self.seen.limit, one_line(found[1])))
+            seen = self.seen
+            self._tell(Progress(kernel, seen.limit, one_line(found[1]), census=seen.census))
             self._passes(found.string[found.end() :])
 
     def _passes(self, text: str) -> None:

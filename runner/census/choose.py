@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from runner.census.model import Census, CensusKernel, Choice, Chosen, Launcher
+from runner.census.notes import Sign, notes
 
 TARGET = 0.95
 """Share of the GPU time that the chosen kernels are to hold."""
@@ -13,6 +14,10 @@ MAX_PATTERN = 16_384
 """Characters of the pattern; the kernel that would make it longer is left out."""
 RUN_THROUGH = 300
 """Launches that ncu lets pass before a capture; on an H200 0.25 ms each for eigh, 30 for geqrf."""
+TUNED_THROUGH = 3
+"""A launch of a tuner's candidates that is still reached under ncu: tuners launch for a given time,
+and where launches are slow there are some hundred times fewer."""
+_TUNED = frozenset({Sign.AUTOTUNING, Sign.CACHE_FLUSH})
 _PLAIN = re.compile(r"[A-Za-z0-9_]")
 
 
@@ -27,6 +32,8 @@ def choose(census: Census, cap: int) -> Choice | None:
     if not taken or not total:
         return None
     nth = _nth(taken, sum(one.launches for one in seen))
+    if any(note.sign in _TUNED for note in notes(census)):
+        nth = min(nth, TUNED_THROUGH)
     expected = sum(_processes(group) for group in taken)
     kernels = tuple(_chosen(group, total) for group in taken)
     unseen = sum(one.total_ns for one in census.kernels if one.launcher is Launcher.OTHER)
@@ -84,6 +91,7 @@ def _chosen(group: list[CensusKernel], total: int) -> Chosen:
         name=group[0].name,
         demangled=group[0].demangled,
         launches=sum(one.launches for one in group),
+        fewest=group[0].fewest,
         share=_time(group) / total,
     )
 

@@ -97,12 +97,13 @@ class Census:
 class Chosen:
     """One kernel name that ncu is to capture; `share` of the GPU time of the whole range (0 to 1).
 
-    `launches` in all of its shapes, on threads that ncu sees.
+    `launches` in all of its shapes, on threads that ncu sees; `fewest` of them in one process.
     """
 
     name: str
     demangled: str
     launches: int
+    fewest: int
     share: float
 
 

@@ -19,6 +19,7 @@ from runner.capture.progress import Progress
 from runner.capture.workspace import Workspace
 from runner.cluster import record
 from runner.cluster.attempt import Attempt, Show, Stopped, Terms
+from runner.cluster.counting import census_of
 from runner.cluster.errors import Broken, Lost
 from runner.cluster.link import Link, Node, Work, connect, disconnect
 from runner.cluster.messages import (
@@ -42,6 +43,7 @@ from runner_client.wire import (
     CudaEvaluator,
     Failure,
     FailureKind,
+    Finding,
     JobSpec,
     Mode,
     System,
@@ -93,12 +95,26 @@ class RayEngine:
         gpu = await self.gpu()
         ours = [node for node in self._nodes if node.gpu == gpu]
         for node in ours:
-            with contextlib.suppress(Lost, Broken, msgspec.DecodeError):
-                found = record.decode(await self._linked.record(node.id)).system
-                count = sum(node.count for node in ours)
-                hosts = f"{len(ours)} nodes" if len(ours) > 1 else found.hostname
-                return msgspec.structs.replace(found, device_count=count, hostname=hosts)
+            known = await self._record(node)
+            if known is None:
+                continue
+            count = sum(node.count for node in ours)
+            hosts = f"{len(ours)} nodes" if len(ours) > 1 else known.system.hostname
+            return msgspec.structs.replace(known.system, device_count=count, hostname=hosts)
         return System(gpu=gpu)
+
+    async def census(self) -> Finding:
+        """Return what the nodes' doctors found of counting kernels."""
+        gpu = await self.gpu()
+        ours = [node for node in self._nodes if node.gpu == gpu]
+        records = [await self._record(node) for node in ours]
+        return census_of([known for known in records if known is not None])
+
+    async def _record(self, node: Node) -> record.NodeRecord | None:
+        """Ask a node for its record; None where it does not answer."""
+        with contextlib.suppress(Lost, Broken, msgspec.DecodeError):
+            return record.decode(await self._linked.record(node.id))
+        return None
 
     async def gpu(self) -> str:
         """Return the configured name, else that of the one kind that the cluster has."""

@@ -14,6 +14,7 @@ import msgspec
 from runner.cluster import record, rooms
 from runner.cluster.names import PREFIX, QUIET
 from runner.cluster.worker import ROOMS
+from runner.health.census import CHECK as CENSUS
 from runner.health.doctor import examine
 from runner.health.gpus import ANY
 from runner.local import LocalEngine
@@ -68,9 +69,9 @@ async def worker(settings: RunnerSettings, address: str) -> tuple[Start, tuple[F
     gpu, gpus = await engine.gpu(), await engine.gpus()
     named = msgspec.structs.replace(local, gpu=gpu, data=folder)
     await asyncio.to_thread(rooms.clear, folder / ROOMS)
-    file = await asyncio.to_thread(
-        record.write, record.NodeRecord(named, await engine.system()), folder
-    )
+    census = next((one for one in found if one.check == CENSUS), None)
+    known = record.NodeRecord(named, await engine.system(), census)
+    file = await asyncio.to_thread(record.write, known, folder)
     return _worker(address, gpu, gpus, file), found
 
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 
 import ray
 from ray import ObjectRef, ObjectRefGenerator
+from ray._private import worker
 from ray.exceptions import RayError, RayTaskError, TaskCancelledError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -22,6 +23,7 @@ from runner.cluster import node
 from runner.cluster.errors import Broken, Lost, NoCluster, Withdrawn
 from runner.cluster.names import PREFIX, QUIET
 from runner.settings import RunnerSettings
+from runner.text import one_line
 
 logger = logging.getLogger(__name__)
 IN_FLIGHT = 4
@@ -150,6 +152,7 @@ class Link:
 def connect(settings: RunnerSettings) -> Link:
     """Connect to the cluster's node on this machine. Blocking. Raises NoCluster."""
     os.environ.update(QUIET)
+    _quieten()
     address = settings.ray_address
     if not address:
         raise NoCluster("name the cluster with --address HOST:PORT or the setting `ray_address`")
@@ -169,6 +172,21 @@ def connect(settings: RunnerSettings) -> Link:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     desk = ray.remote(Desk).options(num_cpus=0, max_restarts=-1, scheduling_strategy=here)
     return Link(cast("Handle", desk.remote()))
+
+
+def _quieten() -> None:
+    """Let what Ray hears of its nodes into our log, a line each.
+
+    Whatever `ray.init` is told, it prints it to standard output, with the last lines of a dead
+    node's log, which stand in the files of Ray's session as well.
+    """
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    worker.print_to_stdstream = _heard  # type: ignore[assignment]
+
+
+def _heard(data: dict[str, Any], **_: object) -> None:
+    for text in data["lines"]:
+        logger.info("Ray: %s", one_line(text.partition("\n")[0], 300))
 
 
 def _knock(address: str) -> None:

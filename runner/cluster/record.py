@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from runner.jobs.files import write_atomic
 from runner.settings import RunnerSettings
 from runner_client.secret import Secret
-from runner_client.wire import System
+from runner_client.wire import Finding, System
 
 VARIABLE = "NCUBOT_NODE"
 """Names the record's file in the environment of everything that a node starts."""
@@ -22,10 +22,14 @@ class NotANode(Exception):  # noqa: N818 - named for what it is
 
 
 class NodeRecord(Struct, frozen=True):
-    """A node's settings, without the runner's token, and the machine as its doctor found it."""
+    """A node's settings, without the runner's token, and the machine as its doctor found it.
+
+    `census` is the doctor's word on counting kernels; None where it was not asked.
+    """
 
     settings: RunnerSettings
     system: System
+    census: Finding | None = None
 
 
 def write(record: NodeRecord, folder: Path) -> Path:

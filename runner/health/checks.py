@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runner.capture import command
 from runner.capture.environment import base_environment
@@ -151,18 +152,26 @@ OF_EVERY_ENGINE: tuple[Check, ...] = (data, disk, network)
 
 
 async def try_program(folder: Path, *argv: str) -> Finished | CannotStart:
-    """Run a program of ours to its end; the exception is returned where it cannot be started."""
-    env = base_environment(folder, folder)
-    asked = Command(argv=argv, cwd=folder, env=env, wall_s=ASK_TIMEOUT_S)
+    """Run a program of ours to its end; the exception is returned where it cannot be started.
+
+    What it leaves in its HOME, as CUDA does, goes with a folder that is made below `folder`.
+    """
     try:
-        return await run(asked)
+        with TemporaryDirectory(dir=folder, prefix="ask-", ignore_cleanup_errors=True) as scratch:
+            home = Path(scratch)
+            env = base_environment(home, home)
+            return await run(Command(argv=argv, cwd=home, env=env, wall_s=ASK_TIMEOUT_S))
+    except OSError as error:
+        return CannotStart(argv[0], error.strerror or str(error))
     except CannotStart as error:
         return error
 
 
 def _home(settings: RunnerSettings) -> Path:
-    """Return a folder that is there, so that a bad `data` is told by its own check alone."""
-    return settings.folder if settings.folder.is_dir() else Path(tempfile.gettempdir())
+    """Return a folder to write to, so that a bad `data` is told by its own check alone."""
+    folder = settings.folder
+    usable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    return folder if usable else Path(tempfile.gettempdir())
 
 
 def _why(said: Finished | CannotStart) -> str:

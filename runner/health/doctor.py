@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runner.engine import Engine
+from runner.engine import Elastic, Engine
 from runner.health.census import census_finding
 from runner.health.checks import bad, good, quick_findings
 from runner.health.gate import Gate
@@ -163,7 +163,8 @@ async def _cluster(engine: Engine, settings: RunnerSettings, scratch: Path) -> t
         return (*found, *absent)
     gpus = await engine.gpus()
     nodes = good("nodes", f"{len(gpus)} x {await engine.gpu()} in the cluster")
-    return (*found, nodes, *await self_findings(engine, settings, scratch, gpus[0]))
+    census = (await engine.census(),) if isinstance(engine, Elastic) else ()
+    return (*found, nodes, *census, *await self_findings(engine, settings, scratch, gpus[0]))
 
 
 async def _recorded(engine: Engine, settings: RunnerSettings) -> tuple[Finding, ...]:

@@ -17,7 +17,7 @@ from runner.jobs.events import NOW, EventLog
 from runner.jobs.records import Capture, Reached, Records
 from runner.jobs.store import Store
 from runner.settings import RunnerSettings
-from runner_client.captures import CaptureMode
+from runner_client.captures import WITHOUT_COUNTERS, CaptureMode
 from runner_client.wire import (
     Artifact,
     Benchmark,
@@ -209,8 +209,7 @@ class _Run:
 
     async def _capture(self, benchmark: Benchmark) -> Evidence:
         spec = self.job.spec
-        limit = spec.capture.launch_count if spec.mode is Mode.PROFILE else 0
-        await self.job.log.emit(_capturing(benchmark, Progress(0, limit, "", connected=False)))
+        await self.job.log.emit(_capturing(benchmark, _beginning(spec)))
 
         async def tell(seen: Progress) -> None:
             await self.job.log.emit(_capturing(benchmark, seen))
@@ -248,6 +247,13 @@ class _Run:
         return Captured(report=report, exports=exports, kernels=kernels)
 
 
+def _beginning(spec: JobSpec) -> Progress:
+    """Return what is told before the first program: a census says itself that it begins."""
+    counted = spec.capture.mode is CaptureMode.HOT or spec.capture.mode in WITHOUT_COUNTERS
+    without_ncu = counted or spec.mode is not Mode.PROFILE
+    return Progress(0, 0 if without_ncu else spec.capture.launch_count, "", connected=False)
+
+
 def _capturing(benchmark: Benchmark, seen: Progress) -> Capturing:
     return Capturing(
         number=0,
@@ -259,6 +265,8 @@ def _capturing(benchmark: Benchmark, seen: Progress) -> Capturing:
         connected=seen.connected,
         percent=seen.percent,
         passes=seen.passes,
+        counting=seen.counting,
+        census=seen.census,
     )
 
 

@@ -1,6 +1,6 @@
 """A database with one problem, and jobs that are rows only."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -78,6 +78,16 @@ class Shop:
             capture=CaptureOptions(),
             phase=JobPhase.ACCEPTED,
         )
+
+    async def past(self, asked: Iterable[tuple[datetime, str, str]]) -> None:
+        """Store jobs of one user: when each was asked for, on which GPU, for what leaderboard."""
+        async with self.database.begin() as session:
+            for at, gpu, board in asked:
+                job = self.job(ALICE, gpu, board)
+                await jobs.add(session, new_job(job, self.board.version_id))
+                await session.execute(
+                    update(JobRow).where(JobRow.id == job.id).values(created_at=at)
+                )
 
     async def end(self, job_id: str, kind: str | None = None) -> None:
         """Let a job end: delivered, or failed by that kind."""

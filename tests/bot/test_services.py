@@ -10,7 +10,7 @@ from bot.leaderboards.lock import alone
 from bot.leaderboards.service import LOCK
 from bot.services import acquire, open_services, provide, release
 from bot.settings import BotSettings
-from bot.storage.errors import DatabaseUrlError
+from bot.storage.errors import DatabaseTakenError, DatabaseUrlError
 from runner_client.secret import Secret
 from tests.leaderboards.repository import change, make
 
@@ -88,10 +88,17 @@ async def test_a_database_that_cannot_be_used(configured: Path) -> None:
         await open_services(BotSettings(database_url=Secret("mysql://h/x")))
 
 
-async def test_cogs_of_one_bot_share_and_the_last_one_closes(configured: Path) -> None:
+async def test_cogs_of_one_bot_share_and_the_last_one_closes(
+    configured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.storage.sole.WAIT_S", 0.0)
     host, other = Host(), Host()
     first, second = await asyncio.gather(acquire(host), acquire(host))
-    apart = await acquire(other)
+    with pytest.raises(DatabaseTakenError):
+        await acquire(other)
+    with monkeypatch.context() as patch:
+        patch.setenv("NCUBOT_DATA", str(configured / "other"))
+        apart = await acquire(other)
     assert first is second
     assert apart is not first
     await release(host)

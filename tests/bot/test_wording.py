@@ -58,6 +58,10 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (errors.OptionInvalid("kernel_name", "expected one line"), "Option kernel_name cannot be"),
         (errors.NotYours("f" * 32), "You have no job"),
         (errors.ResultGone("f" * 32), "no longer kept here: profile again."),
+        (
+            errors.NoCounters("f" * 32, "census"),
+            "is a census and has no counters: look at it with /profiles show, or profile",
+        ),
         (errors.OptionForAdmins("user"), "Option user is for admins, who have the Manage Server"),
         (errors.JobUnderWay("f" * 32, "queued"), "Job ffffffff is still queued: wait for its"),
         (errors.JobOver("f" * 32), "Job ffffffff has ended already: /profiles show has"),
@@ -65,6 +69,7 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (errors.NoFiles("f" * 32), "Job ffffffff brought no files: /profiles show says why."),
         (errors.NotSent("413"), "Discord did not take the rest of the reply: try the same"),
         (errors.RunnerUnknown("r9", ("r1",)), 'No runner "r9"; there are r1.'),
+        (errors.NeverCalledFor(), "allow direct messages from this server and profile again."),
         (errors.BotBroken("1a2b"), "not yours: tell an admin the number 1a2b."),
         (errors.PermissionsMissing(("Attach Files",)), "the bot lacks Attach Files, and could not"),
         (errors.RunnerDown("r1"), "Runner r1 does not answer; this is not your fault"),
@@ -84,6 +89,7 @@ EXAMPLES: dict[type[errors.NcubotError], tuple[errors.NcubotError, str]] = {
         (SyncBusy(), "Another sync is under way"),
         (storage.DatabaseUrlError("no URL"), "The database URL cannot be used: no URL."),
         (storage.DatabaseUnreachableError("pg://h/x", "refused"), "pg://h/x cannot be reached"),
+        (storage.DatabaseTakenError("pg://h/x"), "Another bot works on the database at pg://h/x"),
         (storage.DatabaseBehindError("0001", "0002"), "run `ncubot db upgrade`"),
         (storage.DatabaseAheadError("0003"), "install the newer ncubot"),
     )

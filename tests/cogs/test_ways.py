@@ -133,6 +133,36 @@ async def test_without_any_way_the_next_command_tells_of_it(world: World) -> Non
     assert again.followups == []
 
 
+async def test_a_note_that_could_not_be_sent_comes_with_the_command_after(world: World) -> None:
+    fails(world, REPLY, UNKNOWN, None)
+    fails(world, DIRECT, CLOSED, None)
+    fails(world, THREADS, (403, 50013), None)
+    await world.profile(CAPTURE)
+    fails(world, ("POST", "/webhooks/*"), (500, 0), 1)
+    unheard = await world.alice.slash(world.channel, "leaderboard list")
+    assert unheard.followups == []
+    told = await world.alice.slash(world.channel, "leaderboard list")
+    (note,) = told.followups
+    assert "could not be reached" in note.content
+
+
+@pytest.mark.parametrize(
+    ("answer", "times"), [((403, 50013), None), ((413, 40005), None), ((429, 0), 1), ((500, 0), 4)]
+)
+async def test_a_server_that_does_not_list_its_threads(
+    world: World, answer: tuple[int, int], times: int | None
+) -> None:
+    fails(world, REPLY, EXPIRED, None)
+    fails(world, DIRECT, CLOSED, 1)
+    fails(world, ("GET", "/guilds/*/threads/active"), answer, times)
+    await world.profile(CAPTURE)
+    passes = times is not None
+    assert stand(world) == [("private_thread", TITLE)] * passes
+    told = await world.alice.slash(world.channel, "leaderboard list")
+    notes = [one.content for one in told.followups]
+    assert len(notes) == (not passes)
+
+
 async def test_a_server_that_forbids_attachments_is_told_before_anything_is_queued(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from bot.delivery.address import Address
 from bot.delivery.courier import Tools
 from bot.delivery.office import Office
+from bot.delivery.turns import Turns
 from bot.jobs.model import Job, JobPhase, ProfileRequest
 from bot.reports.pictures.values import PictureRequest, Pictures
 from bot.reports.pictures.worker import PictureWorker
@@ -21,6 +22,9 @@ from tests.jobs.conftest import USER, runner, services
 
 __all__ = ["runner", "services"]
 CHANNEL = 2**62
+AT_ONCE = 2
+SLOW_S = 0.05
+WAITS_S: tuple[float, ...] = (0, 0)
 
 
 class Unillustrated(PictureWorker):
@@ -47,8 +51,8 @@ class Bot:
                 deliveries=self.services.deliveries,
                 ways=self.discord,
                 pictures=Unillustrated(self.services.settings.data),
-                at_once=asyncio.Semaphore(8),
-                waits_s=(0, 0),
+                at_once=Turns(AT_ONCE, SLOW_S),
+                waits_s=WAITS_S,
                 pause_s=0,
             )
         )

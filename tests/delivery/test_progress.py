@@ -1,6 +1,7 @@
 """The progress message: what it says, how often it changes, and that it never harms a job."""
 
 import asyncio
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 
 from bot.delivery.progress import Progress, first_words, progress_words
 from bot.delivery.ways import Unclear, WayClosed
+from runner_client.captures import CaptureMode, CaptureOptions, CensusFound
 from runner_client.wire import (
     Capturing,
     Ended,
@@ -24,6 +26,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ONE = outcome(failed(0, FailureKind.CANCELLED), notes=("gpu H200 was typed, @everyone",)).job
 TWO = outcome(failed(0, FailureKind.CANCELLED), failed(2, FailureKind.CANCELLED), cap=4).job
 BUSY = "Another tool, such as DCGM, holds the GPU's counters"
+FOUND = CensusFound(launches=831_561, kernels=12, chosen=4)
 CAPTURING = Capturing(number=3, at=NOW, benchmark=2, kernel=0, limit=4)
 
 
@@ -34,7 +37,29 @@ CAPTURING = Capturing(number=3, at=NOW, benchmark=2, kernel=0, limit=4)
         (Queued(number=1, at=NOW, ahead=3), "⏳ in the queue, 3 ahead"),
         (Preparing(number=2, at=NOW), "🔧 preparing the submission"),
         (CAPTURING, "🔬 benchmark 2 (2 of 2): starting under Nsight Compute"),
-        (replace(CAPTURING, limit=0), "🔬 benchmark 2 (2 of 2): running"),
+        (replace(CAPTURING, limit=0), "🔬 benchmark 2 (2 of 2): starting"),
+        (
+            replace(CAPTURING, limit=0, counting=True),
+            "🔬 benchmark 2 (2 of 2): census: counting the kernels of the call, without ncu",
+        ),
+        (
+            replace(CAPTURING, census=FOUND),
+            (
+                "🔬 benchmark 2 (2 of 2): census: 831,561 launches of 12 kernels; "
+                "now capturing 4 of them"
+            ),
+        ),
+        (
+            replace(CAPTURING, census=FOUND, connected=True),
+            (
+                "🔬 benchmark 2 (2 of 2): census: 831,561 launches of 12 kernels; "
+                "now capturing 4 of them, running up to the first kernel"
+            ),
+        ),
+        (
+            replace(CAPTURING, census=FOUND, kernel=1, name="add", percent=40),
+            "🔬 benchmark 2 (2 of 2): kernel 1 of at most 4 `add`, 40 % of its passes",
+        ),
         (
             replace(CAPTURING, connected=True),
             "🔬 benchmark 2 (2 of 2): Nsight Compute is connected, running up to the first kernel",
@@ -74,6 +99,25 @@ def test_the_first_answer_says_how_much_was_asked() -> None:
         "shape `0 · batch: 20; n: 32`; at most 10 launches a shape",
         "gpu H200 was typed, @\u200beveryone",
     ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        (CaptureMode.RANGE, "the call as one"),
+        (CaptureMode.CENSUS, "kernels are counted, without counters"),
+        (CaptureMode.TIMELINE, "a timeline, without counters"),
+    ],
+)
+def test_a_mode_without_launches_promises_none(mode: CaptureMode, words: str) -> None:
+    job = dataclasses.replace(TWO, capture=CaptureOptions(mode=mode))
+    assert first_words(job) == f"2 shapes, one report each; {words}"
+
+
+def test_a_timeline_is_not_under_ncu() -> None:
+    job = dataclasses.replace(ONE, capture=CaptureOptions(mode=CaptureMode.TIMELINE))
+    event = replace(CAPTURING, benchmark=0, limit=0)
+    assert progress_words(event, job) == "🔬 benchmark 0: recording under Nsight Systems"
 
 
 class Shown:

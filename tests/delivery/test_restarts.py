@@ -181,6 +181,20 @@ async def test_what_takes_too_long_is_for_the_next_start(
     assert bot.discord.filled() == [(REPLY, title) for title in TITLES]
 
 
+async def test_nothing_more_is_sent_once_another_bot_has_the_database(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(bot, monkeypatch)
+    await bot.office.accept(await bot.submit(), address())
+    await gate.reached.wait()
+    bot.office.give_way()
+    await bot.ended()
+    gate.opened.set()
+    assert bot.discord.filled() == []
+    await bot.next_life()
+    assert bot.discord.filled() == [(REPLY, title) for title in TITLES]
+
+
 async def test_a_job_on_a_runner_does_not_hold_the_bot_up(bot: Bot, runner: ScriptedRunner) -> None:
     runner.running = 1_000_000
     with step_reached(Step.AFTER_RUNNING) as running:

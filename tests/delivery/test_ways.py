@@ -5,10 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from bot.delivery.address import WayName
+from bot.delivery.steps import Step
 from bot.delivery.ways import TooLarge, Unclear, WayClosed
 from bot.jobs.model import JobPhase
 from tests.delivery.conftest import Bot
 from tests.delivery.discord import Fault
+from tests.delivery.killing import killed_at
 from tests.jobs.conftest import USER
 from tests.jobs.runner import ScriptedRunner
 
@@ -85,6 +87,42 @@ async def test_an_answer_that_was_lost_doubles_nothing(
     # A private follow-up cannot be found again: its empty placeholder is all that may be left.
     strays = 1 if (way, call, done) == (REPLY, "open", True) else 0
     assert len(bot.discord.only_opened()) == strays
+
+
+@pytest.mark.parametrize("looked", [closed, unclear])
+async def test_where_nothing_can_be_opened_nor_found_the_next_way_is_taken(
+    bot: Bot, looked: Callable[[], Exception]
+) -> None:
+    bot.discord.offered = (DIRECT, THREAD)
+    bot.discord.faults = [Fault(DIRECT, "open", unclear), Fault(DIRECT, "find", looked)]
+    await bot.profile()
+    assert bot.discord.filled() == [(THREAD, title) for title in TITLES]
+    assert bot.discord.calls.count("direct open") <= 2
+
+
+async def test_while_discord_is_away_from_every_way_the_result_waits_and_is_not_kept(
+    bot: Bot,
+) -> None:
+    bot.discord.offered = (DIRECT, THREAD)
+    bot.discord.faults = [
+        Fault(way, call, unclear, times=8) for way in (DIRECT, THREAD) for call in ("open", "find")
+    ]
+    job = await bot.profile()
+    assert bot.discord.filled() == [(DIRECT, title) for title in TITLES]
+    assert bot.discord.only_opened() == []
+    assert await bot.phases(job) == DELIVERED
+
+
+async def test_a_way_that_is_only_busy_is_tried_again_by_the_next_life(bot: Bot) -> None:
+    bot.discord.offered = (DIRECT, THREAD)
+    bot.discord.faults = [
+        Fault(DIRECT, "open", unclear, times=2),
+        Fault(THREAD, "open", closed, times=1),
+    ]
+    with killed_at(Step.BEFORE_OPEN, nth=3):
+        await bot.profile()
+    await bot.next_life()
+    assert bot.discord.filled() == [(DIRECT, title) for title in TITLES]
 
 
 async def test_a_fill_that_took_but_is_never_confirmed_is_read_back(bot: Bot) -> None:

@@ -1,6 +1,7 @@
 """`ncubot run` where it cannot run: one sentence, exit 2, and nothing left behind."""
 
 import asyncio
+import gc
 import os
 import signal
 from pathlib import Path
@@ -76,6 +77,8 @@ def test_sigterm_ends_the_bot_and_its_runner(
     settings = BotSettings(data=tmp_path / "data", problems=tmp_path)
     application.run_until_stopped(settings, Secret("a.b.c"))
     assert closed == ["a.b.c"]
+    assert gc.get_freeze_count()
+    gc.unfreeze()
 
 
 def test_help_names_the_commands() -> None:

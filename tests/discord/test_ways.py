@@ -6,6 +6,7 @@ import discord
 import pytest
 from msgspec.structs import replace
 
+from bot.delivery.sending import WAITS_S
 from tests.discord.calls import Call
 from tests.discord.cases import (
     ALWAYS,
@@ -32,6 +33,7 @@ NEVER = {"forbidden": MISSING_PERMISSIONS, "too large": TOO_LARGE}
 """Errors that do not pass; a fill that is too large is tried again with less."""
 SAMPLED = 4
 """One of so many cases is in the sample."""
+TRIES = len(WAITS_S)
 TIMEOUT_S = 150
 """Of tests in which dozens of users wait for retries; a few seconds where nothing else runs."""
 
@@ -97,6 +99,74 @@ def _progress() -> dict[str, Case]:
     return cases
 
 
+def _looked_for(way: Spot) -> dict[str, Case]:
+    """Return cases in which an opened message whose answer was lost cannot be looked for."""
+    lost = Fault(call=Call.SEND, kind=_kind(way, Call.SEND), effect=Effect.DROP)
+    closed = way is Spot.THREAD
+    cases = {
+        f"{way}, {Call.LIST}: {name}": Case(
+            faults=(EXPIRED, lost, replace(fault, call=Call.LIST)),
+            closed=closed,
+            spots=(way, way),
+        )
+        for name, fault in PASSING.items()
+    }
+    for name, code in NEVER.items():
+        never = Fault(call=Call.LIST, times=ALWAYS, code=code)
+        spots = None if closed else (Spot.THREAD, Spot.THREAD)
+        cases[f"{way}, {Call.LIST}: {name}"] = Case(
+            faults=(EXPIRED, lost, never), closed=closed, spots=spots
+        )
+    return cases
+
+
+def _read_back() -> dict[str, Case]:
+    """Return cases in which all answers to a filling are lost, and one to the reading back too.
+
+    They take as long as the pauses between the tries, so they are for the whole soak.
+    """
+    read = {
+        Spot.REPLY: {
+            Call.EDIT_ORIGINAL: Call.ORIGINAL,
+            Call.EDIT_FOLLOW_UP: Call.GET_FOLLOW_UP,
+        },
+        Spot.DIRECT: {Call.EDIT: Call.GET},
+        Spot.THREAD: {Call.EDIT: Call.GET},
+    }
+    return {
+        f"{way}, {back}: {name}": Case(
+            faults=(
+                *_before(way),
+                Fault(
+                    call=fill, kind=_kind(way, fill), fills=True, times=TRIES, effect=Effect.DROP
+                ),
+                replace(fault, call=back),
+            ),
+            closed=way is Spot.THREAD,
+            spots=(way, way),
+        )
+        for way, calls in read.items()
+        for fill, back in calls.items()
+        for name, fault in PASSING.items()
+    }
+
+
+def _callbacks() -> dict[str, Case]:
+    """Return cases in which the first answer to the command fails."""
+    first, direct = Fault(call=Call.CALLBACK), (Spot.DIRECT, Spot.DIRECT)
+    cases = {
+        f"first answer: {name}": Case(
+            faults=(replace(fault, call=first.call),), spots=(Spot.REPLY, Spot.REPLY)
+        )
+        for name, fault in PASSING.items()
+    }
+    for name, code in {**NEVER, "500": 0}.items():
+        cases[f"first answer: always {name}"] = Case(
+            faults=(replace(first, times=ALWAYS, code=code),), spots=direct
+        )
+    return cases
+
+
 def _tokens() -> dict[str, Case]:
     """Return cases in which the token expires at each stage."""
     direct, halves = (Spot.DIRECT, Spot.DIRECT), (Spot.REPLY, Spot.DIRECT)
@@ -136,13 +206,16 @@ def _some(cases: dict[str, Case], dice: random.Random) -> dict[str, Case]:
 
 @pytest.mark.timeout(TIMEOUT_S)
 async def test_bad_luck_in_the_reply(place: Stage, dice: random.Random) -> None:
-    every = _cases(Spot.REPLY) | _progress() | _tokens()
+    slow = _read_back() if is_whole() else {}
+    every = slow | _cases(Spot.REPLY) | _callbacks() | _progress() | _tokens()
     await happen(place, _some(every, dice))
 
 
 @pytest.mark.timeout(TIMEOUT_S)
 async def test_bad_luck_on_the_ways_after_the_reply(place: Stage, dice: random.Random) -> None:
-    await happen(place, _some(_cases(Spot.DIRECT) | _cases(Spot.THREAD), dice))
+    sent = _cases(Spot.DIRECT) | _cases(Spot.THREAD)
+    found = _looked_for(Spot.DIRECT) | _looked_for(Spot.THREAD)
+    await happen(place, _some(sent | found, dice))
 
 
 async def test_missing_permissions_are_named_before_a_job_is_taken(place: Stage) -> None:

@@ -10,6 +10,7 @@ import msgspec
 from aiohttp import web
 
 from runner_client.address import RunnerAddress
+from runner_client.captures import Coverage
 from runner_client.wire import (
     SHA256_HEADER,
     Artifact,
@@ -76,6 +77,8 @@ class ScriptedRunner:
     health: Health = field(default_factory=lambda: WELL)
     kernels: int = 1
     """How many launches each benchmark is said to have."""
+    coverage: Coverage | None = None
+    """What each benchmark is said to stand for; one without counters has the file of a census."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer any request."""
@@ -124,7 +127,8 @@ class ScriptedRunner:
         )
 
     def one(self, benchmark: Benchmark) -> BenchmarkResult:
-        name = f"ncu-details.{benchmark.index}.csv"
+        kind = "ncu-details.{}.csv" if self.coverage is None else "census.{}.json"
+        name = kind.format(benchmark.index)
         data = self.files.setdefault(name, CSV.encode())
         artifact = Artifact(name=name, size=len(data), sha256=hashlib.sha256(data).hexdigest())
         return BenchmarkResult(
@@ -133,6 +137,7 @@ class ScriptedRunner:
             status=BenchmarkStatus.SUCCEEDED,
             kernels=self.kernels,
             artifacts=(artifact,),
+            coverage=self.coverage,
         )
 
     @asynccontextmanager

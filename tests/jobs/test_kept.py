@@ -8,15 +8,41 @@ from pathlib import Path
 import pytest
 
 from bot.jobs import errors, kept
-from bot.jobs.model import Job, JobOutcome
+from bot.jobs.model import Job, JobOutcome, Whose
+from bot.reports.comparison import compare_profiles
+from bot.reports.picker import TABLE, view_of
+from bot.reports.reply import compose
 from bot.services import Services
 from counters.parse import read_summary
+from runner_client.captures import CaptureMode, CensusReport, Counted, Coverage
 from runner_client.wire import JobEvent
 from tests.jobs.conftest import USER
 from tests.jobs.runner import CSV, ScriptedRunner
 from tests.jobs.test_service import REQUEST
 
 STRANGER = 5
+HOT = Counted(
+    name="hot_kernel",
+    grid=(1, 1, 1),
+    block=(1, 1, 1),
+    launches=9,
+    total_ns=900,
+    min_ns=100,
+    max_ns=100,
+    sd_ns=0.0,
+)
+COUNTED = Coverage(
+    mode=CaptureMode.CENSUS,
+    census=CensusReport(
+        launches=9,
+        total_ns=900,
+        range_ns=1_000,
+        kernels=1,
+        processes=1,
+        complete=True,
+        counted=(HOT,),
+    ),
+)
 KERNELS = {"ncu-details.0.csv": CSV.encode(), "ncu-details.1.csv": CSV.encode()}
 
 
@@ -132,6 +158,25 @@ async def test_jobs_without_counters_are_no_past_profiles(
     await ended(services)
     await services.jobs.submit(replace(REQUEST, benchmark=0))
     assert await services.jobs.past_profiles(USER, 10) == ()
+
+
+async def test_a_census_is_shown_again_and_named_where_counters_are_asked_for(
+    services: Services, runner: ScriptedRunner
+) -> None:
+    runner.kernels, runner.coverage = 0, COUNTED
+    runner.files = {"census.0.json": b"{}", "census.1.json": b"{}"}
+    job = (await ended(services)).job
+    past = await services.history.find(Whose(USER), job.id)
+    shown = await services.history.show(past)
+    assert isinstance(shown, JobOutcome)
+    assert "hot_kernel" in compose(shown, 10_000_000)[0].table
+    loaded = await services.jobs.load(job.id, USER, 0)
+    view = view_of(job.id, loaded.benchmarks[0], 0, TABLE)
+    assert view is not None
+    assert "hot_kernel" in view.content
+    assert view.picker.choices == ()
+    with pytest.raises(errors.NoCounters):
+        compare_profiles(loaded, loaded)
 
 
 async def test_two_at_once_read_the_same(services: Services) -> None:

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from bot.accounts.members import LEAST_TRACE
+from bot.accounts.quota import Quota
 from bot.delivery.address import Address
 from bot.jobs.errors import NotRegistered
 from bot.jobs.model import Job, JobPhase
@@ -131,9 +132,11 @@ async def test_coming_back_starts_no_fresh_quota(services: Services, database: D
     await ended(services)
     await leave(services)
     assert await services.accounts.register(USER, "somebody")
+    rule, now = Quota(jobs=5, window=86_400), datetime.now(UTC)
     async with database.begin() as session:
-        found = await quotas.charges(session, USER, datetime.now(UTC) - timedelta(days=1))
-    assert len(found) == 1
+        limits = services.members.limits
+        (use,) = await quotas.uses(session, USER, limits, [rule], {}, now)
+    assert use.used == 1
     standing = await services.members.standing(USER)
     assert (standing.jobs, standing.under_way) == (0, 0)
 

@@ -6,19 +6,24 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from bot.jobs.errors import FilesGone, ResultGone
-from bot.jobs.model import JobPhase, Whose
+from bot.jobs.history import Nothing, Page
+from bot.jobs.model import JobPhase, PastJob, Whose
 from bot.jobs.retention import Retention
+from bot.reports.past import list_text
 from bot.services import Services
-from bot.storage.tables import ArtifactRow, DeliveryRow
+from bot.storage.tables import ArtifactRow, DeliveryRow, JobRow
 from runner_client.secret import Secret
 from tests.jobs.conftest import USER
 from tests.jobs.past import FILES, Past
 
 NOW = datetime.now(UTC)
 SIZE = sum(len(content) for content in FILES.values())
+
+
+WATCH = Retention.watch
 
 
 @pytest.fixture(autouse=True)
@@ -98,8 +103,42 @@ async def test_a_result_that_nobody_came_for_is_not_kept_for_ever(past: Past) ->
         session.add(
             DeliveryRow(job_id=job, application_id=1, expires_at=NOW, upload_limit=1, way="kept")
         )
-    assert await retention(past, keep_days=30.0).sweep() == 1
+    keeper = retention(past, keep_days=30.0)
+    assert await keeper.sweep() == 1
     assert there(past, job) == [False]
+    found = await past.services.history.find(Whose(USER), job)
+    assert "**failed, never-called-for** · files gone" in list_text(page_of(found))
+    shown = await past.services.history.show(found)
+    assert isinstance(shown, Nothing)
+    assert shown.words is not None
+    assert "You could not be reached" in shown.words
+    row = await past.row(job)
+    assert (row.phase, row.charged) == ("failed", True)
+    assert await past.services.deliveries.with_kept() == frozenset()
+    assert await keeper.sweep() == 0
+
+
+async def test_so_does_one_that_had_no_files_and_one_whose_author_was_to_hear_of_a_failure(
+    past: Past,
+) -> None:
+    told = {"way": "kept", "application_id": 1, "expires_at": NOW, "upload_limit": 1}
+    phases = {JobPhase.DELIVERING: "never-called-for", JobPhase.FAILED: "runner-down"}
+    old = [await past.job(phase, at=days_ago(31), files={}) for phase in phases]
+    new = await past.job(JobPhase.DELIVERING, at=days_ago(29), files={})
+    async with past.database.begin() as session:
+        session.add_all([DeliveryRow(job_id=job, **told) for job in (*old, new)])
+        await session.execute(
+            update(JobRow).where(JobRow.id == old[1]).values(failure_kind="runner-down")
+        )
+    await retention(past, keep_days=30.0).sweep()
+    rows = [await past.row(job) for job in (*old, new)]
+    assert [row.phase for row in rows] == ["failed", "failed", "delivering"]
+    assert [row.failure_kind for row in rows[:2]] == list(phases.values())
+    assert [kept.job.id for kept in await past.services.deliveries.kept(USER)] == [new]
+
+
+def page_of(job: PastJob) -> Page:
+    return Page(jobs=(job,), number=0, pages=1, total=1)
 
 
 async def test_files_that_no_row_knows_are_removed(past: Past) -> None:
@@ -148,6 +187,19 @@ async def test_rows_whose_files_are_lost_are_marked(past: Past) -> None:
     assert gone == [True, False, False]
     assert await artifacts(past) == 3
     assert [path.name for path in past.folder(partly).iterdir()] == ["ncu-details.0.csv"]
+
+
+async def test_at_the_start_both_happen_by_themselves(
+    past: Past, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost, old = await past.job(), await past.job(at=days_ago(31))
+    await asyncio.to_thread(past.files.remove, lost)
+    monkeypatch.setattr("bot.jobs.retention.EVERY_S", 3_600.0)
+    watching = asyncio.create_task(WATCH(retention(past, keep_days=30.0)))
+    while there(past, old) != [False]:  # noqa: ASYNC110 - nothing but the folder tells
+        await asyncio.sleep(0.01)
+    watching.cancel()
+    assert (await past.row(lost)).files_gone_at is not None
 
 
 async def test_reconciling_goes_through_more_jobs_than_fit_in_one_query(

@@ -18,7 +18,7 @@ from ray.cluster_utils import Cluster
 from runner.cluster import record
 from runner.cluster.names import PREFIX, QUIET
 from runner.settings import EngineName, RunnerSettings
-from runner_client.wire import System
+from runner_client.wire import Finding, System
 from tests.runner.processes import of_jobs
 
 LOOK_S = 0.02
@@ -40,6 +40,8 @@ class Nodes:
     temp: Path
     settings: RunnerSettings
     alive: dict[str, Node] = field(default_factory=dict)
+    census: dict[str, Finding] = field(default_factory=dict)
+    """What the doctor of a node, by its name, found of counting kernels."""
 
     @property
     def address(self) -> str:
@@ -91,7 +93,8 @@ class Nodes:
         data = self.folder / name
         data.mkdir(exist_ok=True)
         settings = replace(self.settings, data=data, gpu=gpu)
-        file = record.write(record.NodeRecord(settings, System(gpu=gpu, hostname=name)), data)
+        known = record.NodeRecord(settings, System(gpu=gpu, hostname=name), self.census.get(name))
+        file = record.write(known, data)
         added: Node = self.cluster.add_node(
             wait=False,
             num_cpus=gpus + 1,

@@ -9,6 +9,7 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
 from runner.app import create_app
+from runner.health.checks import doubt, good
 from runner.settings import RunnerSettings
 from tests.ray.cluster import Nodes, cluster
 from tests.runner.api import Api
@@ -33,6 +34,8 @@ def nodes(tmp_path_factory: pytest.TempPathFactory, recordings: Path) -> Iterato
         self_test=False,
     )
     with cluster(settings, folder) as made:
+        made.census["a"] = doubt("census", "not available: no toolkit", "install one")
+        made.census["b"] = good("census", "kernels are counted")
         made.add("a", "b")
         yield made
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import socket
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from runner.capture.workspace import workspace
 from runner.engine import Evidence
 from runner.health.doctor import examine
 from runner.service import keys
+from runner_client.captures import CaptureMode, CaptureOptions
 from runner_client.wire import BenchmarkStatus, Capturing, FailureKind, Level, Mode
 from tests.ray.cluster import Nodes
 from tests.runner.api import Api
@@ -65,6 +67,17 @@ async def test_jobs_over_two_nodes(api: Api, nodes: Nodes) -> None:
     assert any(isinstance(event, Capturing) and event.kernel for event in events)
     health = await api.health()
     assert (health.engine, health.gpu, health.slots) == ("ray", "H200", 2)
+
+
+async def test_hot_falls_back_on_a_node_that_cannot_count(api: Api) -> None:
+    benchmark = await api.run_one(job(GOOD_RUN, capture=CaptureOptions(mode=CaptureMode.HOT)))
+    assert benchmark.coverage is not None
+    assert benchmark.coverage.mode is CaptureMode.FIRST
+    assert benchmark.coverage.fallback == "the CUDA toolkit has no headers of CUPTI and NVTX"
+    asked = CaptureOptions(mode=CaptureMode.CENSUS)
+    benchmark = await api.run_one(job(GOOD_RUN, capture=asked))
+    assert benchmark.failure is not None
+    assert benchmark.failure.kind is FailureKind.CAPTURE_UNAVAILABLE
 
 
 async def test_cancelled_jobs_leave_no_process_on_their_nodes(api: Api, nodes: Nodes) -> None:
@@ -150,11 +163,16 @@ async def test_the_doctor_of_a_runner_profiles_on_a_node(
     assert {one.level for one in found} <= {Level.OK, Level.WARNING}
     assert told["nodes"].text == "2 x H200 in the cluster"
     assert told["counters"].level is Level.OK
+    # So that a bot does not offer it.
+    assert told["census"].level is Level.WARNING
+    assert told["census"].text == "1 of 2 nodes count no kernels; a: not available: no toolkit"
+    assert told["census"].mend == "install one"
 
 
 async def test_the_job_of_a_dead_node_runs_elsewhere_and_has_one_result(
-    api: Api, nodes: Nodes
+    api: Api, nodes: Nodes, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    caplog.set_level(logging.INFO)
     spec = job(SLOW_RUN)
     await api.post(spec)
     name = await nodes.first_busy()
@@ -169,6 +187,11 @@ async def test_the_job_of_a_dead_node_runs_elsewhere_and_has_one_result(
     nodes.add(name)
     while (await api.health()).slots != 2:  # noqa: ASYNC110 - as above
         await asyncio.sleep(0.1)
+    # Ray says so with pages of a node's log; here that is a line of our own.
+    heard = [one.getMessage() for one in caplog.records if one.message.startswith("Ray: ")]
+    assert any("marked dead" in line or "Raylet is terminated" in line for line in heard)
+    assert all("\n" not in line for line in heard)
+    assert capfd.readouterr().out == ""
 
 
 def _answers(host: str, port: int) -> bool:

@@ -61,6 +61,9 @@ async def test_a_node_joins_with_what_its_doctor_measured(
     known = record.decode(data)
     assert (known.settings.gpu, known.settings.engine) == ("H200", EngineName.LOCAL)
     assert known.system.gpu == "NVIDIA H200"
+    assert known.census is not None
+    assert known.census in found
+    assert known.census.text.startswith("not available: ")
 
 
 async def test_a_machine_that_cannot_profile_does_not_join(

@@ -1,9 +1,11 @@
 """The GPUs of a cluster as slots, and how the queue follows them."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from benchmarks.ray_slots import Course
 from runner.cluster.link import Node
 from runner.cluster.slots import kind_of, problem_of, slots_of
 from runner.engine import Engine
@@ -72,3 +74,11 @@ async def test_the_queue_follows_nodes_that_come_and_go(tmp_path: Path) -> None:
     scheduler.resize(("a-0", "a-1", "c-0"))
     assert (scheduler.running, scheduler.queued) == (3, 2)
     await scheduler.close()
+
+
+def test_slots_count_as_long_as_their_node_is_alive() -> None:
+    now = datetime.now(UTC)
+    kills = [now + timedelta(seconds=after) for after in (10, 30)]
+    course = Course(now, now + timedelta(seconds=40), kills)
+    # Sixteen for 10 s, twelve for 20 s, eight for 10 s.
+    assert course.alive == 12

@@ -279,3 +279,57 @@ def test_no_text_breaks_the_lines(
     assert max_chars is None or len(text.encode("utf-16-le")) // 2 <= max_chars
     assert comparison_markdown(compare(a, b))
     assert json.loads(comparison_json(compare(a, b)))["a"] == path
+
+
+OTHER = "so other launches were measured"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "warnings"),
+    [
+        (
+            About(mode="hot"),
+            About(mode="first", fallback="no gcc"),
+            (
+                f"capture mode differs: hot and first, {OTHER}",
+                "B was to be hot and is first: no gcc",
+            ),
+        ),
+        (
+            About(mode="range"),
+            About(mode="hot"),
+            (f"capture mode differs: range and hot, {OTHER}",),
+        ),
+        (
+            About(mode="hot", place=2),
+            About(mode="hot", place=1_000),
+            ("launch 2 of each kernel was captured in A, 1,000 in B",),
+        ),
+        (
+            About(mode="first", fallback="no gcc"),
+            About(mode="first"),
+            ("A was to be hot and is first: no gcc",),
+        ),
+        (About(mode="first", fallback="no gcc"), About(mode="first", fallback="no gcc"), ()),
+        (About(mode="hot"), About(), ()),
+    ],
+)
+def test_other_launches_are_warned_of(a: About, b: About, warnings: tuple[str, ...]) -> None:
+    rows = launch(0, "k", TABLE_METRICS)
+    found = compare(side("a.csv", *rows, about=a), side("b.csv", *rows, about=b)).warnings
+    assert found == warnings
+
+
+def test_the_mode_that_was_used_is_read_from_the_manifest(tmp_path: Path) -> None:
+    entry = {"index": 3, "coverage": {"mode": "first", "fallback": "no gcc", "share": 0.5}}
+    hot = {"index": 0, "coverage": {"mode": "hot", "place": {"nth": 7, "fewest": 9, "most": 9}}}
+    manifest = {"capture_options": {"mode": "hot"}, "benchmarks": [hot, entry]}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    about = about_beside(tmp_path / "ncu-details.3.csv")
+    assert (about.mode, about.fallback, about.place) == ("first", "no gcc", 0)
+    about = about_beside(tmp_path / "ncu-details.0.csv")
+    assert (about.mode, about.fallback, about.place) == ("hot", "", 7)
+    # Which of two benchmarks it is cannot be told: what was asked for is all that is known.
+    assert about_beside(tmp_path / "ncu-details.csv").mode == "hot"
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"benchmarks": [entry]}))
+    assert about_beside(tmp_path / "ncu-details.csv").mode == "first"

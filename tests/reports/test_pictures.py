@@ -16,7 +16,8 @@ from bot.reports.pictures.stalls import Stalls, stalls
 from bot.reports.pictures.style import drawable, si
 from bot.reports.pictures.values import ALT_LIMIT, Kind, Skipped
 from counters.raw import RawKernel
-from tests.reports.captures import bar, launch, recorded, request
+from tests.reports.captures import QR, bar, launch, recorded, request
+from tests.standin.ncu import range_table
 
 H200 = "NVIDIA H200"
 # 100 FMA lanes at 1 GHz are 200 GFLOP/s; 50 bytes a cycle at 2 GHz are 100 GB/s.
@@ -184,3 +185,12 @@ def test_a_reason_of_a_newer_ncu_is_shown_by_its_own_name() -> None:
     found = stalls([bar("k", 0)], {0: replace(odd, metrics=renamed)})
     assert isinstance(found, Stalls)
     assert found.reasons == ("new reason", "other")
+
+
+def test_a_range_is_drawn_without_block_and_grid(tmp_path: Path) -> None:
+    for page in ("details", "raw"):
+        text = (QR / f"ncu-{page}.csv").read_text(encoding="utf-8")
+        (tmp_path / f"ncu-{page}.csv").write_text(range_table(text), encoding="utf-8")
+    made = draw(recorded(tmp_path, tmp_path))
+    assert [picture.kind for picture in made.drawn] == [Kind.TIME, Kind.ROOFLINE, Kind.STALLS]
+    assert "range: 100.0 %" in made.drawn[0].alt

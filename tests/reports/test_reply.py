@@ -11,6 +11,7 @@ from bot.reports.message import DESCRIPTION_LIMIT, TITLE_LIMIT, ReplyMessage, To
 from bot.reports.neutral import FENCE
 from bot.reports.reply import compose
 from counters.parse import read_summary
+from runner_client.captures import CaptureMode, CensusReport, Coverage
 from runner_client.wire import BenchmarkStatus, Check, Failure, FailureKind
 from tests.reports.outcomes import failed, outcome, report, result, succeeded
 
@@ -282,3 +283,37 @@ def test_the_table_of_a_real_capture_is_whole(recordings: Path, tmp_path: Path) 
     message = only(compose(outcome(shown), LIMIT))
     assert "more lines" not in message.table
     assert "total captured time 288.64 µs" in message.table
+
+
+def test_timed_launches_are_not_checked(tmp_path: Path) -> None:
+    timed = Coverage(mode=CaptureMode.PROFILER_API)
+    message = only(compose(outcome(succeeded(tmp_path, check=None, coverage=timed)), LIMIT))
+    assert facts(message)["Check"] == "not checked"
+
+
+def test_a_timeline_is_its_files_and_says_what_to_open(tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("profile.0.nsys-rep", "nsys-kernels.0.csv")}
+    for path in files.values():
+        path.write_text("x")
+    told = result(kernels=0, check=None, coverage=Coverage(mode=CaptureMode.TIMELINE))
+    message = only(compose(outcome(BenchmarkOutcome(result=told, report=None, files=files)), LIMIT))
+    assert names(message) == ["profile.0.nsys-rep", "nsys-kernels.0.csv"]
+    assert facts(message)["Captured"] == "a timeline, no counters"
+    assert "open the .nsys-rep with Nsight Systems" in message.description
+    assert message.table == ""
+
+
+def test_a_census_that_saw_nothing_has_no_empty_table(tmp_path: Path) -> None:
+    empty = CensusReport(launches=0, total_ns=0, range_ns=0, kernels=0, processes=0, complete=False)
+    told = result(
+        kernels=0,
+        status=BenchmarkStatus.FAILED,
+        failure=Failure(kind=FailureKind.NOTHING_IN_RANGE),
+        coverage=Coverage(mode=CaptureMode.CENSUS, census=empty),
+    )
+    path = tmp_path / "census.0.json"
+    path.write_text("{}")
+    census = BenchmarkOutcome(result=told, report=None, files={path.name: path})
+    message = only(compose(outcome(census), LIMIT))
+    assert message.table == ""
+    assert "range" in message.description

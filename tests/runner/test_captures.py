@@ -14,8 +14,14 @@ from runner.capture import modes
 from runner.census import build
 from runner.census.model import Library, Missing
 from runner.settings import RunnerSettings
-from runner_client.captures import CaptureMode, CaptureOptions, Preset, capture_options
-from runner_client.wire import BenchmarkStatus, FailureKind, Health
+from runner_client.captures import (
+    CaptureMode,
+    CaptureOptions,
+    CensusFound,
+    Preset,
+    capture_options,
+)
+from runner_client.wire import BenchmarkStatus, Capturing, FailureKind, Health
 from tests.runner.api import Api
 from tests.standin.census import EIGH, Kernel, counting
 from tests.standin.problem import GOOD, WRONG, job
@@ -69,7 +75,9 @@ async def uncounted(
 async def test_hot_kernels_are_captured_and_the_census_run_judges(
     counted: Api, settings: RunnerSettings
 ) -> None:
-    spec = job(counting(EIGH, RECORDED), capture=HOT)
+    # The census run tells the evaluator, too, that it is to be profiled.
+    told = GOOD.replace("line.upper()", "line.upper() if os.environ['POPCORN_NCU'] == '1' else ''")
+    spec = job(counting(EIGH, RECORDED, source=told), capture=HOT)
     result = await counted.run_one(spec)
     assert result.status is BenchmarkStatus.SUCCEEDED
     # ncu ended its own run early, which leaves no verdict.
@@ -83,6 +91,9 @@ async def test_hot_kernels_are_captured_and_the_census_run_judges(
     assert coverage.share == pytest.approx(0.99, abs=0.001)
     assert coverage.census is not None
     assert coverage.census.launches == 831_561
+    assert coverage.place is not None
+    assert (coverage.place.fewest, coverage.place.most) == (201_283, 209_426)
+    assert 1 <= coverage.place.nth < 201_283
     folder = settings.folder / "jobs" / spec.id / "artifacts"
     census = json.loads((folder / "census.0.json").read_text())
     assert census["counted"][0]["name"] == "syevbj_batch_32x16"
@@ -92,6 +103,29 @@ async def test_hot_kernels_are_captured_and_the_census_run_judges(
     assert manifest["benchmarks"][0]["coverage"]["census"]["launches"] == 831_561
     names = {file.name for file in result.artifacts}
     assert {"census.0.json", "ncu-details.0.csv"} < names
+
+
+async def test_the_events_say_that_it_counts_and_what_it_found(counted: Api) -> None:
+    spec = job(counting(EIGH, RECORDED), capture=HOT)
+    await counted.run_one(spec)
+    seen = [event for event in await counted.events(spec.id) if isinstance(event, Capturing)]
+    assert (seen[0].limit, seen[0].counting) == (0, False)
+    assert seen[1].counting
+    assert all(event.limit == 4 for event in seen[2:])
+    found = CensusFound(launches=831_561, kernels=5, chosen=4)
+    assert {event.census for event in seen[2:]} == {found}
+
+
+async def test_a_range_is_one_result(api: Api) -> None:
+    capture = CaptureOptions(mode=CaptureMode.RANGE)
+    result = await api.run_one(job(f"# {TEN}\n{GOOD}", capture=capture))
+    assert (result.status, result.kernels) == (BenchmarkStatus.SUCCEEDED, 1)
+    assert not result.degraded
+    assert result.coverage is not None
+    assert result.coverage.mode is CaptureMode.RANGE
+    none = await api.run_one(job(f"# standin: fail-no-range\n{GOOD}", capture=capture))
+    assert none.failure is not None
+    assert none.failure.kind is FailureKind.NOTHING_IN_RANGE
 
 
 async def test_a_wrong_answer_of_the_census_run_is_told(counted: Api) -> None:
@@ -208,3 +242,14 @@ async def test_a_mode_that_is_not_offered_is_refused_at_once(uncounted: Api, api
     assert CaptureMode.TIMELINE not in health.captures
     assert CaptureMode.HOT in health.captures
     assert CaptureMode.TIMELINE in (await api.health()).captures
+
+
+def test_a_timeline_on_the_command_line_without_nsys_is_one_failure(
+    settings: RunnerSettings,
+) -> None:
+    timeline = CaptureOptions(mode=CaptureMode.TIMELINE)
+    assert modes.unavailable(settings, timeline) is None
+    failure = modes.unavailable(replace(settings, nsys="no-such-nsys"), timeline)
+    assert failure is not None
+    assert failure.kind is FailureKind.CAPTURE_UNAVAILABLE
+    assert "setting `nsys`" in failure.detail

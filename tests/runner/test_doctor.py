@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from counters.model import Kernel, KernelReport, Metric
 from runner.app import create_app, create_engine
+from runner.health import checks
 from runner.health.doctor import examine, problem_sentences
 from runner.health.selfcheck import SelfTest, findings_of
 from runner.settings import EngineName, RunnerSettings, SandboxName
@@ -312,3 +313,15 @@ async def test_a_check_that_breaks_is_a_finding(
     async with served(machine.settings) as api:
         await checked(api)
         assert (await api.health()).problems == ("the check broke (RuntimeError): see the log",)
+
+
+async def test_what_programs_leave_in_their_home_is_gone(
+    settings: RunnerSettings, tmp_path: Path
+) -> None:
+    leaves = tmp_path / "leaves"
+    leaves.write_text('#!/bin/sh\nmkdir -p "$HOME/.nv" && echo release 13.0\n', encoding="utf-8")
+    leaves.chmod(0o755)
+    settings.folder.mkdir()
+    found = await checks.nvcc(replace(settings, nvcc=str(leaves)))
+    assert found.level is Level.OK
+    assert list(settings.folder.iterdir()) == []

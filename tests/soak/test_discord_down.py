@@ -26,12 +26,13 @@ def _cases() -> dict[str, Case]:
         "fill of the reply": (Fault(call=Call.EDIT_ORIGINAL, fills=True), ALL_DIRECT),
         "follow-up": (Fault(call=Call.FOLLOW_UP), HALVES),
         "fill of the follow-up": (Fault(call=Call.EDIT_FOLLOW_UP), HALVES),
+        "opening of direct messages": (Fault(call=Call.OPEN_DM), ALL_THREAD),
         "direct message": (Fault(call=Call.SEND, kind=Kind.DM), ALL_THREAD),
         "fill of the direct message": (Fault(call=Call.EDIT, kind=Kind.DM), ALL_THREAD),
     }
     cases: dict[str, Case] = {}
     for name, (fault, spots) in broken.items():
-        before = (EXPIRED,) if fault.kind is Kind.DM else ()
+        before = (EXPIRED,) if spots == ALL_THREAD else ()
         for_ever = replace(fault, times=ALWAYS)
         blocked = replace(for_ever, retry_after=1.0, blocked=True)
         cases[f"500: {name}"] = Case(faults=(*before, for_ever), spots=spots)

@@ -10,8 +10,13 @@ were asked for; without one it ends as where nothing was in the range.
 `standin-lag: SECONDS` slows the replay down;
 `standin-first: NAME` chooses another recording for the first run of a job; `standin-grow: BYTES`
 lets the report of a run that hangs grow to that size. A name `made:NAME` is one of made.py's.
+
+No recording is of range replay. Its one result is made here of the recorded first launch: named
+`range`, without the columns of block and grid and without what is known of a launch alone.
 """
 
+import csv
+import io
 import os
 import re
 import signal
@@ -34,6 +39,8 @@ NONE = "==WARNING== No kernels were profiled.\n"
 APPLICATION = "==ERROR== The application returned an error code ({0}).\n"
 HANG = "partial-hang-terminated"
 REAL = "ok-triton-1024"
+RANGE = "range of "
+OF_A_LAUNCH = re.compile(r"(?:Block|Grid) Size|launch__")
 # Recordings whose exports were not kept borrow those of a run with the same kernels.
 BORROWED = {
     "ok-kernel-id-third": "ok-hot-four-kernels",
@@ -105,18 +112,21 @@ def _say(text: str) -> int:
 
 
 def _replay(folder: Path, options: Namespace) -> int:
+    as_range = options.replay_mode == "range"
     terminated: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: terminated.append(number))
     lag = float(_wish("standin-lag") or 0.0)
     ends = _before(folder.name, terminated, Path(options.export))
-    for line in _text(folder / "stdout.txt").splitlines(keepends=True):
+    printed = _text(folder / "stdout.txt")
+    for line in (_of_range(printed) if as_range else printed).splitlines(keepends=True):
         if line.startswith("==PROF== Trying to shutdown"):
             ends()
         _print_slowly(line, lag)
     sys.stderr.write(_text(folder / "stderr.txt"))
     _log(_text(folder / "popcorn_fd.txt"))
     if "==PROF== Report:" in _text(folder / "stdout.txt"):
-        Path(options.export).write_text(folder.name, encoding="utf-8")
+        report = f"{RANGE}{folder.name}" if as_range else folder.name
+        Path(options.export).write_text(report, encoding="utf-8")
     return int(_text(folder / "exit_code"))
 
 
@@ -145,10 +155,13 @@ def _log(text: str) -> None:
 
 def _export(options: Namespace, recordings: Path) -> int:
     name, _, count = Path(options.report).read_text(encoding="utf-8").partition("*")
+    as_range, name = name.startswith(RANGE), name.removeprefix(RANGE)
     page = "raw" if options.page == "raw" else "details"
     source = recordings / BORROWED.get(name, name) / f"ncu-{page}.{'csv' if options.csv else 'txt'}"
     if not source.is_file():
         return 1
+    if as_range and options.csv:
+        return _say(range_table(_text(source)))
     lines = _text(source).splitlines(keepends=True)
     if not count or not options.csv:
         return _say("".join(lines))
@@ -156,6 +169,26 @@ def _export(options: Namespace, recordings: Path) -> int:
     rows = [line for line in lines if line.startswith('"0",')]
     copies = (row.replace("0", str(n), 1) for n in range(int(count)) for row in rows)
     return _say("".join((*first, *copies)))
+
+
+def _of_range(printed: str) -> str:
+    text = re.sub(r'(==PROF== Profiling ")[^"]*(" - 0)[^:]*', r"\1range\2", printed, count=1)
+    text = re.sub(r'==PROF== Profiling ".*" - [1-9]\d* .*\n', "", text)
+    return text.replace("No kernels were", "No ranges were")
+
+
+def range_table(text: str) -> str:
+    header, *rows = csv.reader(io.StringIO(text))
+    name, section = header.index("Kernel Name"), header.index("CC") + 1
+    kept = [at for at, title in enumerate(header) if not OF_A_LAUNCH.match(title)]
+    table = io.StringIO()
+    writer = csv.writer(table, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow([header[at] for at in kept])
+    for row in rows:
+        if row[0] in {"", "0"} and row[section] != "Launch Statistics":
+            row[name] = row[name] and "range"
+            writer.writerow([row[at] for at in kept if at < len(row)])
+    return table.getvalue()
 
 
 def _run(program: list[str], options: Namespace) -> int:

@@ -41,7 +41,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """One terminal at an address; `cli_id` None sends no such header."""
+    """One terminal at an address; `cli_id` None sends no such header.
+
+    Its requests were held against those of the client's own binary byte by byte.
+    """
 
     address: str
     cli_id: str | None = None
@@ -52,10 +55,10 @@ class Terminal:
 
     async def post_json(self, path: str, body: str | None) -> Reply:
         if body is None:
-            return await self._ask(self._head("POST", path) + b"content-length: 0\r\n\r\n")
+            return await self._ask(self._head("POST", path, "content-length: 0") + b"\r\n")
         sent = body.encode()
-        head = f"content-type: application/json\r\ncontent-length: {len(sent)}\r\n\r\n"
-        return await self._ask(self._head("POST", path) + head.encode() + sent)
+        head = self._head("POST", path, "content-type: application/json")
+        return await self._ask(head + b"content-length: %d\r\n\r\n" % len(sent) + sent)
 
     async def post_file(self, path: str, name: str, source: bytes, **fields: str) -> Reply:
         return await self._ask(self.upload(path, name, source, **fields))
@@ -69,9 +72,9 @@ class Terminal:
             parts.append(head.encode() + value.encode())
         mark = f"--{BOUNDARY}".encode()
         body = b"".join(mark + b"\r\n" + part + b"\r\n" for part in parts) + mark + b"--\r\n"
-        kind = f"multipart/form-data; boundary={BOUNDARY}"
-        head = f"content-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
-        return self._head("POST", path) + head.encode() + body
+        kind = f"content-type: multipart/form-data; boundary={BOUNDARY}"
+        size = f"content-length: {len(body)}"
+        return self._head("POST", path, kind, size) + b"\r\n" + body
 
     async def open(self, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Send a request and give the connection, as somebody who may leave."""
@@ -89,11 +92,14 @@ class Terminal:
             writer.close()
             await writer.wait_closed()
 
-    def _head(self, method: str, path: str) -> bytes:
+    def _head(self, method: str, path: str, *first: str) -> bytes:
+        """Return the head without the line that ends it; the body's headers are the `first`."""
         who = {CLI_ID: self.cli_id} if self.cli_id else {}
-        headers = who | self.headers | {"accept": "*/*", "host": urlsplit(self.address).netloc}
+        headers = who | self.headers | {"host": urlsplit(self.address).netloc}
         lines = [
             f"{method} {path} HTTP/1.1",
+            *first,
+            "accept: */*",
             *(f"{key}: {value}" for key, value in headers.items()),
         ]
         return "".join(f"{line}\r\n" for line in lines).encode()

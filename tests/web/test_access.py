@@ -3,9 +3,12 @@
 import pytest
 from limits import RateLimitItemPerMinute
 
+from bot.leaderboards.changes import FieldChange
+from bot.leaderboards.sync import Skipped, SyncReport
 from bot.services import Services
 from bot.storage.audit import Who
 from bot.web import visitors
+from bot.web.administration import shown_report
 from tests.web.client import Terminal
 from tests.web.conftest import ADMIN_TOKEN, USER, submission
 
@@ -63,11 +66,24 @@ async def test_an_id_and_offers_are_limited(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(visitors, "AN_ID", RateLimitItemPerMinute(2))
-    monkeypatch.setattr(visitors, "AN_OFFER", RateLimitItemPerMinute(1))
+    monkeypatch.setattr(visitors, "AN_OFFER", RateLimitItemPerMinute(1, namespace="offer"))
     statuses = [(await terminal.get("/user/submissions")).status for _ in range(3)]
     assert statuses == [200, 200, 429]
     statuses = [(await terminal.get("/auth/init")).status for _ in range(2)]
     assert statuses == [200, 429]
+    monkeypatch.setattr(visitors, "AN_ADDRESS", RateLimitItemPerMinute(1, namespace="all"))
+    statuses = [(await terminal.get("/leaderboards")).status for _ in range(2)]
+    assert statuses == [200, 429]
+
+
+def test_what_an_admin_is_shown_of_a_sync() -> None:
+    held = Skipped("a", "needs confirmation", (FieldChange("benchmarks", "1 → 2"),))
+    report = SyncReport(commit=None, skipped=(held,), unchanged=("b",), closed=("c",))
+    assert [(one["name"], one["reason"]) for one in shown_report(report)["skipped"]] == [
+        ("a", "needs confirmation: --force does it"),
+        ("b", "no changes"),
+        ("c", "closed: it left the repository"),
+    ]
 
 
 async def test_the_admin_stops_and_starts_everything(terminal: Terminal, address: str) -> None:
@@ -88,6 +104,7 @@ async def test_the_admin_updates_problems(address: str) -> None:
     report = (await admin.post_json("/admin/update-problems", update % ".")).json
     assert (report["created"], report["errors"]) == ([], [])
     assert "qr_v2" in report["unchanged"]
+    assert {"name": "qr_v2", "reason": "no changes"} in report["skipped"]
     refused = await admin.post_json("/admin/update-problems", update % "/etc")
     assert refused.status == 400
     assert "/etc" in refused.detail

@@ -81,7 +81,7 @@ async def test_ones_own_submissions(terminal: Terminal, services: Services) -> N
     assert (await terminal.get("/user/submissions?leaderboard=nothing")).status == 404
     assert (await terminal.get("/user/submissions?limit=x")).status == 422
     gone = await terminal.get(f"/user/submissions/{listed['id']}", "DELETE")
-    assert gone.status == 200
+    assert gone.json == {"status": "ok"}
     assert (await terminal.get(f"/user/submissions/{listed['id']}")).status == 404
     assert (await terminal.get(f"/jobs/{accepted.json['job_id']}")).status == 404
 

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.services import Services
+from bot.web import stream
+from runner_client.captures import CaptureMode, CaptureOptions, KernelNameBase
 from tests.web.client import Terminal, chunks, frames, unzipped
 from tests.web.conftest import USER, submission
 
@@ -29,6 +31,7 @@ async def test_one_benchmark_gives_report_and_details(terminal: Terminal) -> Non
     assert full["success"] is True
     assert full["system"]["gpu"] == "NVIDIA H200"
     assert full["profile_metadata"]["benchmark_specs"] == {"0": full_spec(full, 0)}
+    assert len(full["profile_metadata"]["config_sha256"]) == 64
     run = full["runs"]["profile.0"]
     assert run["run"]["success"] is True
     assert run["run"]["passed"] is True
@@ -67,8 +70,33 @@ async def test_a_wrong_answer_is_said(terminal: Terminal) -> None:
     assert "the output is wrong" in run["stderr"]
 
 
-async def test_one_line_of_ascii_in_lf_frames(terminal: Terminal) -> None:
+async def test_the_options_are_the_jobs(terminal: Terminal, services: Services) -> None:
+    await terminal.post_file(PATH, "k.py", OTHER, benchmark_index="1")
+    options = {
+        "ncu_kernel_name": "regex:^qr|r$",
+        "ncu_kernel_name_base": "demangled",
+        "ncu_launch_count": "1000",
+    }
+    await terminal.post_file(PATH, "k.py", OTHER, benchmark_index="3", **options)
+    given, usual = await services.terminal_jobs.latest(USER, 10, None)
+    assert usual.job.capture == CaptureOptions(mode=CaptureMode.FIRST, launch_count=10)
+    assert [one.index for one in usual.job.benchmarks] == [1]
+    assert given.job.capture == CaptureOptions(
+        mode=CaptureMode.FIRST,
+        kernel_name="regex:^qr|r$",
+        kernel_name_base=KernelNameBase.DEMANGLED,
+        launch_count=1_000,
+    )
+    assert [one.index for one in given.job.benchmarks] == [3]
+
+
+async def test_one_line_of_ascii_in_lf_frames_and_signs_of_life(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "SIGN_OF_LIFE_S", 0.05)
     reply = await terminal.post_file(PATH, "ж.py", STARTER, benchmark_index="0")
+    messages = [said["message"] for event, said in reply.events if event == "status"]
+    assert any(one == other for one, other in itertools.pairwise(messages))
     assert reply.body.isascii()
     assert b"\r" not in reply.body
     assert "gzip" not in reply.headers.get("content-encoding", "")
@@ -91,6 +119,7 @@ def test_a_cut_at_any_byte_changes_nothing(data: st.DataObject) -> None:
     [
         ("/profile/nothing/H200", {}, 404, "no leaderboard"),
         ("/profile/qr_v2/MI300", {}, 400, "MI300"),
+        ("/profile/qr_v2/B200", {}, 503, "no runner"),
         (PATH, {"benchmark_index": "99"}, 400, "99"),
         (PATH, {"benchmark_index": "-1"}, 422, "benchmark_index"),
         (PATH, {"ncu_launch_count": "0"}, 422, "ncu_launch_count"),

@@ -1,8 +1,6 @@
 """A stand-in of a CUDA toolkit, and the census library built with it by the runner's own code."""
 
 import asyncio
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,28 +8,14 @@ import pytest
 from runner.census import build
 from runner.census.model import Library
 from runner.settings import RunnerSettings
-
-STUB = Path(__file__).parent / "stub"
+from tests.standin.toolkit import make_toolkit
 
 
 @pytest.fixture(scope="session")
 def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the root of a toolkit with headers and a libcupti."""
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is absent")
     root = tmp_path_factory.mktemp("toolkit")
-    shutil.copytree(STUB, root / "include")
-    for folder in ("bin", "lib64"):
-        (root / folder).mkdir()
-    nvcc = root / "bin" / "nvcc"
-    nvcc.write_text("#!/bin/sh\n", encoding="utf-8")
-    nvcc.chmod(0o755)
-    made = root / "lib64" / "libcupti.so.13"
-    flags = ("-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", f"-I{STUB}")
-    subprocess.run(
-        ("gcc", *flags, "-Wl,-soname,libcupti.so.13", "-o", made, STUB / "stub.c", "-lpthread"),
-        check=True,
-    )
+    make_toolkit(root)
     return root
 
 

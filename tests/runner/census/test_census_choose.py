@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.census.choose import MAX_PATTERN, choose, escaped
+from runner.census.choose import MAX_PATTERN, TUNED_THROUGH, choose, escaped
 from runner.census.model import Census, Launcher
 from tests.runner.census.make import census, kernel
 
@@ -37,6 +37,18 @@ def test_a_launch_in_the_middle_of_every_run() -> None:
     once = choose(census(kernel("a", 50, 40), kernel("b", 50, 1)), 10)
     assert once is not None
     assert once.nth == 1
+
+
+def test_a_tuner_that_launches_for_a_time_is_not_waited_for() -> None:
+    shapes = [(4_096, 128), (4_096, 256), (1_024, 128), (1_024, 256)]
+    tried = [kernel("add", 25, 4_200, grid=grid, block=block) for grid, block in shapes]
+    fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int> >(int)"
+    told = census(*tried, kernel("_Zfill", 1_300, 13_458, demangled=fill))
+    choice = choose(told, 10)
+    assert choice is not None
+    assert choice.nth == TUNED_THROUGH
+    assert [one.name for one in choice.kernels] == ["_Zfill", "add"]
+    assert choice.share == 1
 
 
 def test_the_cap_keeps_the_hottest() -> None:

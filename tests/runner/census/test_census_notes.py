@@ -24,6 +24,29 @@ def test_a_tuner_with_its_cache_flushes() -> None:
     assert round(flush.share + tuning.share, 6) == 1
 
 
+def test_a_tuner_gives_fast_candidates_more_launches() -> None:
+    # Four configurations of two block sizes; a tuner spends the same time on each.
+    tried = [
+        kernel("matmul", 100, launches, grid=grid, block=block)
+        for grid, block, launches in ((64, 128, 310), (64, 256, 120), (16, 128, 95), (16, 256, 60))
+    ]
+    flush = kernel("fill", 45, 585, demangled=FILL)
+    found = {note.sign: note for note in notes(census(*tried, flush, idle_ms=40))}
+    assert found.keys() == {Sign.AUTOTUNING, Sign.CACHE_FLUSH}
+    assert found[Sign.AUTOTUNING].launches == 585
+    # Of one block size only the flush gives it away.
+    alike = [kernel("matmul", 100, 100, grid=grid) for grid in (16, 32, 64, 128)]
+    assert signs(census(*alike, kernel("fill", 40, 400, demangled=FILL))) == [Sign.CACHE_FLUSH]
+
+
+def test_a_search_with_compilation_of_each_candidate() -> None:
+    tried = [
+        kernel("triton_mm", 2, 25, grid=grid, block=block, first_ns=grid)
+        for grid, block in ((64, 128), (64, 256), (16, 128), (16, 256))
+    ]
+    assert signs(census(*tried, idle_ms=2_400)) == [Sign.AUTOTUNING, Sign.COMPILATION]
+
+
 def test_the_candidates_of_a_library() -> None:
     many = [
         kernel(f"_Z{n}", 3, 25, demangled=f"void gemm::Kernel<Tile<{n}> >(Params)")
