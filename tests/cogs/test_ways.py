@@ -1,17 +1,12 @@
 """The ways past the interaction, as their author and the server see them."""
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
-import aiohttp
 import discord
 import pytest
 from simcord.results import ResponseMessage
 
-from bot.delivery.ways import TooLarge, Unclear, WayClosed
 from cogs.cancelling import office_of
-from cogs.ways import discord_answers
 from tests.cogs.conftest import World
 from tests.standin.problem import replaying
 
@@ -52,35 +47,6 @@ def stand(world: World) -> list[tuple[str, str]]:
             titles = [embed.title or "" for embed in message.embeds]
             found += [(kind, title) for title in titles if "benchmark" in title]
     return found
-
-
-def refusal(status: int, code: int) -> discord.HTTPException:
-    answer: Any = SimpleNamespace(status=status, reason="")
-    return discord.HTTPException(answer, {"code": code})
-
-
-@pytest.mark.parametrize(
-    ("raised", "meant"),
-    [
-        *((refusal(*answer), WayClosed) for answer in (EXPIRED, UNKNOWN, CLOSED, (403, 50013))),
-        *((refusal(*answer), WayClosed) for answer in ((403, 50001), (404, 10008), (400, 50035))),
-        *((refusal(*answer), Unclear) for answer in ((429, 0), (500, 0), (503, 0))),
-        *((refusal(*answer), TooLarge) for answer in ((413, 0), (400, 40005))),
-        (discord.RateLimited(3), Unclear),
-        (aiohttp.ServerDisconnectedError(), Unclear),
-        (ConnectionResetError(), Unclear),
-        (TimeoutError(), Unclear),
-        (TypeError("string indices must be integers"), Unclear),
-    ],
-)
-def test_what_each_answer_of_discord_means(raised: Exception, meant: type[Exception]) -> None:
-    with pytest.raises(meant), discord_answers(uploads=True):
-        raise raised
-
-
-def test_what_has_no_files_to_leave_out_cannot_be_too_large() -> None:
-    with pytest.raises(WayClosed), discord_answers():
-        raise refusal(413, 40005)
 
 
 @pytest.mark.parametrize("answer", [EXPIRED, (500, 0)])

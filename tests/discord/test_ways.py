@@ -31,7 +31,7 @@ from tests.soak.conftest import is_whole
 
 NEVER = {"forbidden": MISSING_PERMISSIONS, "too large": TOO_LARGE}
 """Errors that do not pass; a fill that is too large is tried again with less."""
-SAMPLED = 4
+SAMPLED = 8
 """One of so many cases is in the sample."""
 TRIES = len(WAITS_S)
 TIMEOUT_S = 150

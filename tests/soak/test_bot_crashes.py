@@ -28,7 +28,7 @@ AT_RANDOM = {"postgresql": 135, "sqlite": 10}
 AT_STEPS = {"postgresql": 52, "sqlite": 13}
 """Kills of a whole soak."""
 LEAST = {"postgresql": 200, "sqlite": 20}
-SAMPLE_SHARE = 40
+SAMPLE_SHARE = 60
 
 
 @pytest.fixture(params=sorted(AT_RANDOM))
