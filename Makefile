@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# The tests start hundreds of interpreters, each of which would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo test coverage soak lint bench clean
 
 setup: .venv/.ready

@@ -12,9 +12,7 @@ import argparse
 import asyncio
 import itertools
 import os
-import shutil
 import signal
-import tempfile
 import time
 import uuid
 from collections import deque
@@ -50,6 +48,7 @@ from runner_client.wire import (
     SourceFile,
     System,
 )
+from tests.ray.cluster import ray_folder
 from tests.standin.tools import Tools
 
 NODES, GPUS, USERS = 4, 4, 48
@@ -138,21 +137,15 @@ def measure(jobs: int = JOBS, sleep_s: float = SLEEP_S) -> list[Figure]:
 
 
 def _run(jobs: int, sleep_s: float, kill_at: tuple[float, ...]) -> Course:
-    # Paths of Ray's sockets must be short.
-    folder = Path(tempfile.mkdtemp(prefix="nb-"))
-    try:
-        with _cluster(folder, sleep_s) as (cluster, nodes):
-            settings = RunnerSettings(
-                data=folder / "runner",
-                engine=EngineName.RAY,
-                gpu="H200",
-                ray_address=str(cluster.address),
-                self_test=False,
-            )
-            return asyncio.run(_work(settings, jobs, nodes, [int(jobs * at) for at in kill_at]))
-    finally:
-        ray.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
+    with ray_folder() as folder, _cluster(folder, sleep_s) as (cluster, nodes):
+        settings = RunnerSettings(
+            data=folder / "runner",
+            engine=EngineName.RAY,
+            gpu="H200",
+            ray_address=str(cluster.address),
+            self_test=False,
+        )
+        return asyncio.run(_work(settings, jobs, nodes, [int(jobs * at) for at in kill_at]))
 
 
 async def _work(

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime, timedelta
 
 from bot.jobs.errors import NcubotError
 from bot.jobs.faults import runner_faults
@@ -18,6 +19,8 @@ from runner_client.errors import ClientError, Unknown
 log = logging.getLogger(__name__)
 ANSWER_S = 5.0
 """A runner that takes longer to say how it is counts as one that does not answer."""
+ON_ITS_WAY = timedelta(seconds=30)
+"""In this time a hand-over that was cut short has reached its runner, or never does."""
 Announce = Callable[[str], Awaitable[bool]]
 """Tells admins something; False where they could not be told now."""
 
@@ -100,16 +103,23 @@ class RunnerWatch:
                 await self._handover.clear(state.name)
 
     async def _recall(self, runner: str) -> None:
-        """Let a runner that is there drop the jobs that others have now."""
-        for job_id in await self.records.to_recall(runner):
+        """Let a runner that is there drop the jobs that nobody wants of it any more.
+
+        One that it does not know may still be on its way to it.
+        """
+        arrived = datetime.now(UTC) - ON_ITS_WAY
+        for recall in await self.records.to_recall(runner):
             try:
-                await self._lookers[runner].cancel(job_id)
+                await self._lookers[runner].cancel(recall.job_id)
             except Unknown:
-                pass
+                if recall.at > arrived:
+                    continue
             except ClientError as error:
-                log.warning("job %s could not be taken from runner %s: %r", job_id, runner, error)
+                log.warning(
+                    "job %s could not be taken from runner %s: %r", recall.job_id, runner, error
+                )
                 continue
-            await self.records.recalled(runner, job_id)
+            await self.records.recalled(runner, recall.job_id)
 
     async def _tell(self) -> None:
         """Tell admins of each GPU that has no runner left, once until it has one again."""

@@ -23,7 +23,7 @@ from bot.leaderboards.digest import config_sha256
 from bot.leaderboards.gpus import GpuNames
 from bot.leaderboards.model import Task
 from bot.settings import BotSettings
-from bot.storage import boards, deliveries
+from bot.storage import boards, deliveries, runners
 from bot.storage import jobs as rows
 from bot.storage.accounts import Accounts
 from bot.storage.database import Database, Session
@@ -142,7 +142,7 @@ class JobService:
         """
         async with self._database.begin() as session:
             job = await self._own(session, job_id, user_id)
-            ended = await rows.cancel_early(session, job_id)
+            ended = await runners.cancel_early(session, job_id)
         if job.phase not in UNDER_WAY:
             return False
         try:
@@ -155,10 +155,14 @@ class JobService:
         return ended
 
     async def failed(self, job_id: str, kind: str, words: str) -> None:
-        """Record that the author gets no result, and the sentence that says why."""
+        """Record that the author gets no result, and the sentence that says why.
+
+        Its runner drops the job, in case it has it.
+        """
         async with self._database.begin() as session:
             if await rows.move(session, job_id, JobPhase.FAILED, kind):
                 await deliveries.explain(session, job_id, words)
+                await runners.recall(session, job_id)
         reached(Step.AFTER_FAILED, job_id)
 
     async def _own(self, session: Session, job_id: str, user_id: int) -> Job:

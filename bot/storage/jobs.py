@@ -95,14 +95,10 @@ async def find_source(session: Session, job_id: str) -> Source:
     return Source(found.version_id, found.commit, found.submission)
 
 
-async def cancel_early(session: Session, job_id: str) -> bool:
-    """Cancel a job that no runner has been given; tell whether it was so."""
-    return await _move_from(session, job_id, JobPhase.CANCELLED, {JobPhase.ACCEPTED})
-
-
-async def cancel_waiting(session: Session, job_id: str, failure_kind: str) -> bool:
-    """Cancel a job that no runner has begun, as far as is known; tell whether it was so."""
-    before = {JobPhase.ACCEPTED, JobPhase.QUEUED}
+async def cancel_from(
+    session: Session, job_id: str, before: Iterable[JobPhase], failure_kind: str | None = None
+) -> bool:
+    """Cancel a job that is in one of these phases; tell whether it was so."""
     return await _move_from(session, job_id, JobPhase.CANCELLED, before, failure_kind)
 
 

@@ -1,6 +1,7 @@
 """Queries about runners: which are drained, what they are to drop, what is to be done elsewhere."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import delete, select, update
@@ -8,10 +9,18 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.jobs.model import Job, JobPhase
 from bot.storage.database import Database, Session
-from bot.storage.jobs import cancel_waiting, job_of
+from bot.storage.jobs import cancel_from, job_of
 from bot.storage.tables import DrainRow, JobPhaseRow, JobRow, OutageRow, RecallRow
 
 NOT_BEGUN = (JobPhase.ACCEPTED, JobPhase.QUEUED)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """A job that a runner is to drop since `at`."""
+
+    job_id: str
+    at: datetime
 
 
 async def not_begun_on(session: Session, runner: str) -> tuple[Job, ...]:
@@ -51,13 +60,29 @@ async def reassign(session: Session, job: Job, to: str, phases: Iterable[JobPhas
     return True
 
 
+async def cancel_early(session: Session, job_id: str) -> bool:
+    """Cancel a job that no runner is known to have; tell whether it was so.
+
+    The hand-over may be under way, so that its runner is to drop it as soon as it has it.
+    """
+    ended = await cancel_from(session, job_id, (JobPhase.ACCEPTED,))
+    if ended:
+        await recall(session, job_id)
+    return ended
+
+
 async def withdraw(session: Session, job_id: str, failure_kind: str) -> bool:
     """Cancel a job whose runner cannot be told and has not begun it; tell whether it was so."""
-    if not await cancel_waiting(session, job_id, failure_kind):
-        return False
+    ended = await cancel_from(session, job_id, NOT_BEGUN, failure_kind)
+    if ended:
+        await recall(session, job_id)
+    return ended
+
+
+async def recall(session: Session, job_id: str) -> None:
+    """Let the runner of a job that nobody waits for any more drop it, now or once it answers."""
     runner = await session.scalar(select(JobRow.runner).where(JobRow.id == job_id)) or ""
     await session.merge(RecallRow(job_id=job_id, runner=runner, at=datetime.now(UTC)))
-    return True
 
 
 class RunnerRecords:
@@ -90,11 +115,11 @@ class RunnerRecords:
             )
             return gone.scalar_one_or_none() is not None
 
-    async def to_recall(self, runner: str) -> tuple[str, ...]:
+    async def to_recall(self, runner: str) -> tuple[Recall, ...]:
         """Return the jobs that a runner is still to drop."""
-        query = select(RecallRow.job_id).where(RecallRow.runner == runner)
+        query = select(RecallRow).where(RecallRow.runner == runner, RecallRow.done_at.is_(None))
         async with self._database.begin() as session:
-            return tuple(await session.scalars(query.where(RecallRow.done_at.is_(None))))
+            return tuple(Recall(row.job_id, row.at) for row in await session.scalars(query))
 
     async def recalled(self, runner: str, job_id: str) -> None:
         """Note that a runner has dropped a job."""

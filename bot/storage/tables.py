@@ -246,9 +246,9 @@ class DrainRow(Base):
 
 
 class RecallRow(Base):
-    """A job was taken from a runner and is never given to it again.
+    """A job that its runner is to drop, and is never given again: it moved, or it is over.
 
-    `done_at` is when that runner was told to drop it, null while it has not been reached.
+    `done_at` is when the runner was told, null while it has not been reached.
     """
 
     __tablename__ = "recalls"

@@ -5,13 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from bot.jobs.model import ProfileRequest
 from bot.services import Services, open_services
 from bot.settings import BotSettings
 from runner_client.secret import Secret
+from tests.jobs.place import Place, two_runners
 from tests.jobs.runner import ScriptedRunner
 from tests.leaderboards.repository import make
 
 USER = 2**63 - 1
+REQUEST = ProfileRequest(
+    user_id=USER, file_name="k.py", source=b"print()", leaderboard="qr", gpu="H200"
+)
 
 
 @pytest.fixture
@@ -35,3 +40,15 @@ async def services(
         await opened.accounts.register(USER, "somebody")
         yield opened
         await opened.close()
+
+
+@pytest.fixture
+def patience() -> float:
+    return 20.0
+
+
+@pytest.fixture
+async def place(tmp_path: Path, database_url: str, patience: float) -> AsyncIterator[Place]:
+    async with two_runners(tmp_path, database_url, patience) as opened:
+        await opened.services.accounts.register(USER, "somebody")
+        yield opened

@@ -1,14 +1,9 @@
 """Several runners: which gets a job, what becomes of one's jobs when it dies, who is told."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from msgspec import structs
-from sqlalchemy import select
 
 from bot.jobs.errors import (
     GpuWithoutRunner,
@@ -18,112 +13,12 @@ from bot.jobs.errors import (
     RunnerUnknown,
 )
 from bot.jobs.health import RunnerWatch
-from bot.jobs.model import Job, JobOutcome, ProfileRequest
 from bot.jobs.runners import Runners, Standing
-from bot.jobs.service import JobService
-from bot.services import Services, open_services
-from bot.settings import BotSettings
 from bot.storage import jobs
-from bot.storage.tables import JobPhaseRow, JobRow
 from runner_client.address import RunnerAddress
-from runner_client.secret import Secret
-from runner_client.wire import JobEvent
-from tests.jobs.conftest import USER
-from tests.jobs.runner import EVENTS, WELL, ScriptedRunner
-from tests.leaderboards.repository import make
-
-REQUEST = ProfileRequest(
-    user_id=USER, file_name="k.py", source=b"print()", leaderboard="qr", gpu="H200"
-)
-DEAD = dict.fromkeys(("GET health", "GET events", "GET job", "POST jobs", "DELETE job"), 502)
-ALWAYS = 10_000
-
-
-@dataclass
-class Place:
-    """A bot with two runners of one GPU, and what its admins were told."""
-
-    services: Services
-    runners: Runners
-    jobs: JobService
-    watch: RunnerWatch
-    machines: dict[str, ScriptedRunner]
-    told: list[str] = field(default_factory=list)
-    hears: bool = True
-
-    async def announce(self, text: str) -> bool:
-        if self.hears:
-            self.told.append(text)
-        return self.hears
-
-    def other(self, job: Job) -> ScriptedRunner:
-        (name,) = self.machines.keys() - {job.runner}
-        return self.machines[name]
-
-    async def look(self, times: int = 2) -> None:
-        for _ in range(times):
-            await self.watch.look()
-
-    async def run(self, job: Job) -> JobOutcome:
-        return await self.jobs.run(job, _ignore)
-
-    async def row(self, job: Job) -> JobRow:
-        async with self.services.deliveries._database.begin() as session:
-            return await session.get_one(JobRow, job.id)
-
-    async def phases(self) -> list[str]:
-        async with self.services.deliveries._database.begin() as session:
-            query = select(JobPhaseRow.phase).order_by(JobPhaseRow.id)
-            return list(await session.scalars(query))
-
-
-async def _ignore(_: JobEvent) -> None:
-    return None
-
-
-@pytest.fixture
-def patience() -> float:
-    return 20.0
-
-
-@pytest.fixture
-async def place(tmp_path: Path, database_url: str, patience: float) -> AsyncIterator[Place]:
-    async with AsyncExitStack() as stack:
-        machines = {name: ScriptedRunner() for name in ("a", "b")}
-        addresses = tuple(
-            [
-                structs.replace(await stack.enter_async_context(machine.serving()), name=name)
-                for name, machine in machines.items()
-            ]
-        )
-        settings = BotSettings(
-            data=tmp_path / "data",
-            database_url=Secret(database_url),
-            problems=make(tmp_path / "repository"),
-            runner_patience=patience,
-        )
-        services = await open_services(settings)
-        stack.push_async_callback(services.close)
-        await services.accounts.register(USER, "somebody")
-        database = services.deliveries._database
-        runners = Runners(addresses, settings.max_artifact_bytes)
-        watch = RunnerWatch(addresses, database, runners)
-        for opened in (runners, watch):
-            stack.push_async_callback(opened.close)
-        jobs = JobService(settings, database, services.accounts, services.catalogue, runners)
-        place = Place(services, runners, jobs, watch, machines)
-        watch.announce = place.announce
-        yield place
-
-
-def waits(machine: ScriptedRunner, events: int = 1) -> None:
-    """Let a runner keep its jobs, which have come as far as that many events."""
-    machine.events, machine.running = EVENTS[:events], ALWAYS
-
-
-async def until(place: Place, job: Job, phase: str) -> None:
-    while (await place.row(job)).phase != phase:  # noqa: ASYNC110 - the database tells nobody
-        await asyncio.sleep(0.01)
+from tests.jobs.conftest import REQUEST, USER
+from tests.jobs.place import DEAD, Place, until, waits
+from tests.jobs.runner import EVENTS, WELL
 
 
 def addresses(*gpus: str) -> list[RunnerAddress]:
@@ -193,18 +88,6 @@ async def test_what_waits_for_a_dead_runner_is_done_by_another_once(place: Place
     assert other.cancelled == []
 
 
-async def test_an_unfit_runner_drops_its_job_at_once(place: Place) -> None:
-    job = await place.jobs.submit(REQUEST)
-    ill = place.machines[job.runner]
-    waits(ill)
-    running = asyncio.create_task(place.run(job))
-    await until(place, job, "queued")
-    ill.health = structs.replace(WELL, problems=("no counters",))
-    await place.look()
-    assert ill.cancelled == [job.id]
-    assert (await running).result.failure is None
-
-
 async def test_what_has_begun_stays_and_fails_after_the_patience(place: Place) -> None:
     place.jobs._settings = structs.replace(place.jobs._settings, runner_patience=0.3)
     job = await place.jobs.submit(REQUEST)
@@ -218,6 +101,10 @@ async def test_what_has_begun_stays_and_fails_after_the_patience(place: Place) -
     row = await place.row(job)
     assert (row.phase, row.failure_kind, row.runner) == ("failed", "runner-down", job.runner)
     assert place.other(job).specs == []
+    # Nobody waits for it any more: once it is back, its GPU is for others.
+    place.machines[job.runner].status_of = {}
+    await place.look(1)
+    assert place.machines[job.runner].cancelled == [job.id]
 
 
 async def test_what_was_only_prepared_goes_to_another_after_the_patience(place: Place) -> None:
@@ -325,36 +212,6 @@ async def test_with_no_other_runner_a_job_waits_for_its_own(place: Place) -> Non
     machine = place.machines["a"]
     machine.status_of, machine.events, machine.running = {}, EVENTS, 0
     assert (await running).job.runner == "a"
-
-
-async def test_a_job_that_waits_for_a_dead_runner_can_be_cancelled(place: Place) -> None:
-    await place.watch.drain("b", None)
-    job = await place.jobs.submit(REQUEST)
-    dead = place.machines["a"]
-    waits(dead)
-    running = asyncio.create_task(place.run(job))
-    await until(place, job, "queued")
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
-    dead.status_of = DEAD
-    assert await place.jobs.cancel(job.id, USER)
-    row = await place.row(job)
-    assert (row.phase, row.failure_kind, row.charged) == ("cancelled", "runner-down", False)
-    dead.status_of = {}
-    await place.look(1)
-    assert dead.cancelled == [job.id]
-
-
-async def test_what_a_dead_runner_has_begun_cannot(place: Place) -> None:
-    job = await place.jobs.submit(REQUEST)
-    waits(place.machines[job.runner], 3)
-    running = asyncio.create_task(place.run(job))
-    await until(place, job, "running")
-    place.machines[job.runner].status_of = DEAD
-    with pytest.raises(RunnerDown):
-        await place.jobs.cancel(job.id, USER)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_admins_are_told_once_that_a_gpu_has_no_runner_and_when_it_has(place: Place) -> None:

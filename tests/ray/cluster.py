@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 import ray
 from msgspec.structs import replace
 from ray._private.node import Node
@@ -116,12 +116,40 @@ def _is_worker(path: Path, mark: bytes) -> bool:
 
 
 @contextmanager
+def ray_folder() -> Iterator[Path]:
+    """Make a folder for Ray's sockets and logs, whose path must be short.
+
+    A `Cluster` writes its address below RAY_TMPDIR whatever folder it has: without it, where Ray
+    commands of this machine's users look.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="nr-", ignore_cleanup_errors=True) as root,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("RAY_TMPDIR", root)
+        folder = Path(root) / "ray"
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
 def cluster(settings: RunnerSettings, folder: Path) -> Iterator[Nodes]:
     """Start a head; everything is gone afterwards."""
-    # Paths of Ray's sockets must be short.
-    temp = Path(tempfile.mkdtemp(prefix="nr-"))
     os.environ.update(QUIET)
-    made = Cluster(
+    with ray_folder() as temp:
+        made = _head(temp)
+        try:
+            yield Nodes(made, folder, temp, settings)
+        finally:
+            ray.shutdown()
+            made.shutdown()  # type: ignore[no-untyped-call]
+
+
+def _head(temp: Path) -> Cluster:
+    return Cluster(
         initialize_head=True,
         head_node_args={
             "num_cpus": 1,
@@ -133,9 +161,3 @@ def cluster(settings: RunnerSettings, folder: Path) -> Iterator[Nodes]:
             "_system_config": QUICK,
         },
     )
-    try:
-        yield Nodes(made, folder, temp, settings)
-    finally:
-        ray.shutdown()
-        made.shutdown()  # type: ignore[no-untyped-call]
-        shutil.rmtree(temp, ignore_errors=True)
